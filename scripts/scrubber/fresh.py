@@ -2201,6 +2201,83 @@ tarantool ‹user›:«pwu»@‹host›:3301
 rqlite http://‹user›:«pwu»@‹host›:4001
 imap://‹user›:«pwu»@‹host›
 ldap://cn=x:«pwu»@‹host›:389
+{"url":"postgres:\\/\\/‹user›:«pwu»@‹host›\\/x"}
+postgres%3A%2F%2F‹user›%3A«mixed14»%40‹host›%2Fx
+mysqldump -u root -p«pwu» shop > x.sql
+mysql -h ‹host› -u ‹user› -p'«pwu»' x
+PGPASSWORD=«pwu» psql -h ‹host› -U ‹user› x
+sqlcmd -S ‹host› -U sa -P «pwu» -Q "select 1"
+bcp x.dbo.t out f -S ‹host› -U sa -P «pwu»
+isql -U ‹user› -P «pwu» -S ‹host›
+mysql:host=‹host›;dbname=x;user=‹user›;password=«pwu»
+Password='«pwu»';Server=‹host›;Database=x
+Driver={SQL Server};Server=‹host›;Uid=‹user›;Pwd={«pwu»};
+sqlalchemy.url = postgresql://‹user›:«pwu»@‹host›/x
+r2dbc:postgresql://‹user›:«pwu»@‹host›/x
+cockroach sql --url 'postgresql://‹user›:«pwu»@‹host›:26257/x'
+datasource db { url = "mysql://‹user›:«pwu»@‹host›/x" }
+sqlplus -s ‹user›/«pwu»@ORCL @x.sql
+sqlplus ‹user›/«pwu»
+exp ‹user›/«pwu» file=x.dmp
+impdp system/«pwu» directory=d
+expdp ‹user›/«pwu»@//‹host›/X schemas=x
+CONNECT ‹user›/«pwu»@X
+SQL> conn ‹user›/«pwu»@X
+connect ‹user›/«pwu»@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=‹host›)(PORT=1521)))
+cx_Oracle.connect("‹user›", "«pwu»", "‹host›/X")
+cx_Oracle.connect('‹user›/«pwu»@‹host›/X')
+oracledb.connect(user="‹user›", password="«pwu»", dsn="x")
+jdbc:oracle:thin:@‹host›:1521:X user=‹user› password=«pwu»
+GraphDatabase.driver("bolt://‹host›", auth=("neo4j", "«pwu»"))
+redis.Redis(host='‹host›', password='«pwu»')
+redis.createClient({ password: '«pwu»' })
+new Redis({ host: "x", password: "«pwu»" })
+"‹user›" "«pwu»"  # userlist.txt of pgbouncer
+primary_conninfo = 'host=‹host› user=repl password=«pwu»'
+pg_basebackup -d "host=‹host› user=repl password=«pwu»"
+OPTIONS (user '‹user›', password '«pwu»')
+dblink_connect('host=‹host› user=‹user› password=«pwu»')
+CREATE SUBSCRIPTION s CONNECTION 'host=‹host› user=‹user› password=«pwu»' PUBLICATION p
+MASTER_USER='repl', MASTER_PASSWORD='«pwu»'
+SOURCE_PASSWORD = '«pwu»'
+production:⏎  adapter: postgresql⏎  username: ‹user›⏎  password: «pwu»
+DATABASES = {'default': {'USER': '‹user›', 'PASSWORD': '«pwu»'}}
+knex({ connection: { user: '‹user›', password: '«pwu»' } })
+new Pool({ user: '‹user›', password: '«pwu»' })
+TypeOrmModule.forRoot({ username: '‹user›', password: '«pwu»' })
+gorm.Open(mysql.Open("‹user›:«pwu»@tcp(‹host›:3306)/x?charset=utf8"))
+dsn := "host=‹host› user=‹user› password=«pwu» dbname=x"
+pgx.Connect(ctx, "postgres://‹user›:«pwu»@‹host›/x")
+Npgsql: Host=‹host›;Username=‹user›;Password=«pwu»;Database=x
+"ConnectionStrings":{"Db":"Server=‹host›;Database=x;User Id=‹user›;Password=«pwu»;"}
+<add name="Db" connectionString="Data Source=‹host›;User ID=‹user›;Password=«pwu»"/>
+hibernate.connection.url=jdbc:mysql://‹host›/x?user=‹user›&amp;password=«pwu»
+jdbc:postgresql://‹user›:«pwu»@‹host›/x
+jdbc:db2://‹host›:50000/X:user=‹user›;password=«pwu»;
+jdbc:sybase:Tds:‹host›:5000/x?USER=‹user›&PASSWORD=«pwu»
+jdbc:clickhouse://‹host›:8123/x?user=‹user›&password=«pwu»
+jdbc:mysql://address=(host=‹host›)(user=‹user›)(password=«pwu»)/x
+vertica://‹user›:«pwu»@‹host›/x
+trino://‹user›:«pwu»@‹host›:8443/x
+ksql -u ‹user› -p «pwu» http://‹host›
+influx -host ‹host› -username ‹user› -password '«pwu»'
+mongodump --uri="mongodb://‹user›:«pwu»@‹host›/x"
+mongorestore -u ‹user› -p «pwu» --db x
+mongo "mongodb://‹host›/x" -u ‹user› -p «pwu»
+etcdctl --user root:«pwu» get /
+rabbitmqadmin -u ‹user› -p «pwu» list queues
+amqp://‹user›:«pwu»@‹host›:5672 connection refused
+CELERY_BROKER_URL=amqp://‹user›:«pwu»@‹host›//
+nats -s nats://‹user›:«pwu»@‹host›:4222
+stomp://‹user›:«pwu»@‹host›:61613
+memcached://‹user›:«pwu»@‹host›
+cassandra: PlainTextAuthProvider(username='‹user›', password='«pwu»')
+couchbase: cbq -u ‹user› -p «pwu»
+‹user›:«pwu»@‹host›:5432/x
+(‹user›:«pwu»@‹host›:3306)
+connect to ‹user›:«pwu»@‹host›:27017 timed out
+SQLSTATE[HY000] [1045] using mysql://‹user›:«pwu»@‹host›/x
+ERROR: could not connect to "dbname=x host=‹host› user=‹user› password=«pwu»"
 """,
     "aws": """
 AWS_ACCESS_KEY_ID: «akia»
@@ -3435,6 +3512,83 @@ htpasswd entry ‹user›:$2y$10$«mixed53»
 ‹user›:{SSHA}«b64_44»
 digest: ‹user›:realm:«hex32»
 registry auth ‹user›:«pws» rejected
+url_username=‹user› url_password=«pws»
+basic_auth:⏎  username: ‹user›⏎  password: «pws»
+<user username="‹user›" password="«pws»" roles="manager-gui"/>
+Credentials("realm", "‹host›", "‹user›", "«pws»")
+credentials += Credentials("Sonatype", "‹host›", "‹user›", "«pws»")
+credentials { username '‹user›'⏎ password '«pws»' }
+<add key="ClearTextPassword" value="«pws»" />
+kubectl create secret docker-registry r --docker-username=‹user› --docker-password=«pws»
+crane auth login ‹host› -u ‹user› -p «pws»
+podman login -u ‹user› -p «pws» ‹host›
+nerdctl login --username ‹user› --password «pws»
+oras login ‹host› -u ‹user› -p «pws»
+singularity remote login -u ‹user› -p «pws»
+Authorization: Digest username="‹user›", realm="x", response="«hex32»"
+WWW: user "‹user›" password "«pws»" 401
+GRAFANA_AUTH=‹user›:«pws»
+KIBANA: -u elastic:«pws»
+curl -k -u elastic:«pws» https://‹host›:9200
+curl -fsS --user ‹user›:«pws» ftp://‹host›/x
+curl --netrc-file <(echo "machine x login ‹user› password «pws»")
+wget -q --http-user ‹user› --http-passwd «pws» https://‹host›
+fetch("https://‹user›:«pwu»@‹host›/x")
+requests.Session().auth = ("‹user›", "«pws»")
+s.auth = HTTPDigestAuth('‹user›', '«pws»')
+urllib3.make_headers(basic_auth="‹user›:«pws»")
+password_mgr.add_password(None, url, "‹user›", "«pws»")
+Net::HTTP: req.basic_auth("‹user›", "«pws»")
+HTTParty basic_auth: { username: '‹user›', password: '«pws»' }
+conn.request :basic_auth, '‹user›', '«pws»'
+RestClient::Resource.new url, '‹user›', '«pws»'
+$client->setAuth('‹user›', '«pws»');
+'auth' => ['‹user›', '«pws»']
+withBasicAuth('‹user›', '«pws»')
+Http::withBasicAuth("‹user›", "«pws»")->get(x)
+new UsernamePasswordCredentials("‹user›", "«pws»".toCharArray())
+Credentials.basic("‹user›", "«pws»")
+httpBasic("‹user›", "«pws»")
+.with(httpBasic("‹user›", "«pws»"))
+authentication.basic("‹user›","«pws»")
+ClientBuilder.register(HttpAuthenticationFeature.basic("‹user›", "«pws»"))
+new HttpBasicAuthentication("‹user›", "«pws»")
+client.basic_auth("‹user›", Some("«pws»"))
+reqwest: .basic_auth("‹user›", Some("«pws»")).send()
+request.SetBasicAuth("‹user›", "«pws»")
+resty.New().SetBasicAuth("‹user›", "«pws»")
+url.UserPassword("‹user›", "«pws»")
+supertest(app).get('/').auth('‹user›', '«pws»')
+got(u, { username: '‹user›', password: '«pws»' })
+superagent.get(u).auth('‹user›', '«pws»')
+cy.visit(u, { auth: { username: '‹user›', password: '«pws»' } })
+page.authenticate({ username: '‹user›', password: '«pws»' })
+gatling: basicAuth("‹user›", "«pws»")
+jmeter: -Jusername=‹user› -Jpassword=«pws»
+wrk -H "Authorization: Basic «basic»"
+ab -A ‹user›:«pws» -n 1 https://‹host›/
+vegeta: Authorization: Basic «basic»
+postman: "basic":[{"key":"password","value":"«pws»"}]
+insomnia: "authentication":{"type":"basic","username":"‹user›","password":"«pws»"}
+### REST client⏎Authorization: Basic ‹user›:«pws»
+Authorization: Basic ‹user› «pws»
+nginx: htpasswd line "‹user›:$apr1$«mixed8»$«mixed22»"
+caddy basicauth ‹user› $2a$14$«mixed53»
+squid: cache_peer x login=‹user›:«pws»
+haproxy: user ‹user› insecure-password «pws»
+lighttpd.user: ‹user›:«pws»
+proxy_auth ‹user›:«pws»
+HTTP_PROXY_USER=‹user› HTTP_PROXY_PASS=«pws»
+apt proxy http://‹user›:«pwu»@‹host›:3128/ 407
+git -c http.proxy=http://‹user›:«pwu»@‹host›:8080 clone x
+rclone: :webdav,url='https://‹host›',user=‹user›,pass='«pws»':
+davfs2 secrets: https://‹host›/dav ‹user› «pws»
+/etc/davfs2/secrets: /mnt ‹user› "«pws»"
+cadaver: login ‹user› password «pws»
+icecast source:«pws»@‹host›:8000
+liquidsoap output.icecast(password="«pws»")
+rtmp://‹host›/live?user=‹user›&pass=«pwu»
+onvif ‹user›:«pws»@10.0.0.4:80
 """,
     "git_credential": """
 git fetch https://‹user›:«pwu»@‹host›/team/r.git
@@ -4278,6 +4432,43 @@ ssn is «ssnsp»
 <SSN>«ssnbare»</SSN>
 identity «ssn» mismatch
 "ssn": «ssnbare»,
+Social Security Number (SSN): «ssn»
+SSN No: «ssn»
+ssn no. «ssn»
+SSN/TIN: «itin»
+Social Security #: «ssn»
+soc. sec. no. «ssn»
+ssn_full: "«ssnbare»"
+"ssn_plain":"«ssnbare»"
+social-security-number=«ssnbare»
+spouse ssn «ssnbare»
+{ ssn: '«ssnbare»', name: 'x' }
+ssn = "«ssn»",
+X-SSN: «ssnbare»
+?ssn=«ssnbare»&dob=1970-01-01
+/users/ssn/«ssnbare»
+for SSN «ssnbare» not found
+SSN «ssnbare»: no match
+Duplicate entry '«ssnbare»' for key 'users.ssn'
+Key (ssn)=(«ssnbare») already exists.
+INSERT INTO p (name, ssn) VALUES ('x', '«ssnbare»')
+WHERE ssn = «ssnbare»
+name,ssn⏎x,«ssnbare»
+ssn|«ssnbare»|x
+<ssn>«ssnbare»</ssn>
+<SocialSecurityNumber>«ssnbare»</SocialSecurityNumber>
+setSsn("«ssnbare»")
+person.ssn = '«ssnbare»'
+Person(ssn='«ssnbare»')
+Person{name=x, ssn=«ssnbare»}
+ssn=>«ssnbare»
+:ssn => "«ssnbare»"
+--ssn «ssnbare»
+NM1*IL*1*DOE*JOHN****34*«ssnbare»~
+REF*SY*«ssnbare»~
+PID|1||«ssn»||DOE^JOHN
+national id «ssn»
+taxpayer «ssn»
 """,
     "phone": """
 phone=«e164»

@@ -1,1197 +1,1297 @@
-"""Contexts that no rule was tuned for: lot b. See corpus.py."""
+"""Contexts that no rule was tuned for: lot c. See corpus.py."""
 
 SECRETS = {
     "api_key": r"""
-thread 'main' panicked at src/main.rs:18:6: request failed: 401 Unauthorized, api key used: «mixed40»
-$ curl "https://api.news.test/v2/top?country=no&apiKey=«hex32»"⏎{"status":"error","code":"apiKeyInvalid"}
-Error: Invalid API Key provided: «stripe»⏎    at StripeError.generate (/app/node_modules/stripe/lib/Error.js:10:20)
-OPENAI_API_KEY: "«openai»"
-aider --anthropic-api-key «anthropic» src/lib.rs
-openai.AuthenticationError: Error code: 401 - {'error': {'message': 'Incorrect API key provided: «openai»'}}
-Mail::SendGrid->new(api_key => '«sendgrid»')
-mg = mailgun.NewMailgun("mg.example.org", "«mailgun»")
-<appSettings>⏎  <add key="ApiKey" value="«mixed32»" />⏎</appSettings>
-[llm]⏎provider = "groq"⏎api_key = "«groq»"
-agent.conf: license_key=«newrelic» app_name="shop"
-figma: personal access token is «figma»
-NOTION_KEY=«notion» node sync.js
-linear-cli auth «linear»
-model = replicate.Client(api_token="«replicate»")
-PPLX_API_KEY = «pplx»
-"openrouterApiKey": "«openrouter»",
-ShopifyAPI::Base.headers['X-Shopify-Access-Token'] = '«shopify»'
-POSTMAN_API_KEY: '«postman»'
-Square\Environment: SQUARE_ACCESS_TOKEN="«square»"
-firebase functions:config:set mail.apikey="«mixed36»"
-@FeignClient header "X-API-KEY: «mixed32»"
-Geocoder.configure(lookup: :opencage, api_key: "«hex32»")
-map.addLayer(tiles + "?api_key=«uuid»");
-datadog:⏎  site: datadoghq.eu⏎  apiKey: «hex32»⏎  appKey: «hex40»
-amplitude secret key: «hex32»
-var client = new ElasticClient(new Uri(url), new ApiKeyAuthenticationHeader("«b64_60»"));
-SEGMENT_WRITE_KEY="«mixed32»"
-wrangler: CF_API_KEY=«hex37» CF_EMAIL=ops@example.org wrangler publish
-etherscan: { apiKey: { mainnet: "«up34»" } }
-ERROR intercom: 403 with api_key=«mixed60»
-NSString *const kApiKey = @"«mixed40»";
-api.key: «low40»    # billing provider, production
-http.DefaultClient: Get "https://api.exchange.test/latest?access_key=«hex32»": context deadline exceeded
-PAGERDUTY_ROUTING_KEY=«hex32»
-plaid = PlaidApi(clientId: "‹hex24›", secret: "«hex30»")
+  "env": {⏎    "WEATHER_API_KEY": "«hex32»",⏎    "NODE_ENV": "development"⏎  }
+execve("/usr/bin/curl", ["curl", "-H", "X-Api-Key: «mixed40»", "https://api.example.test"], 0x7ffd /* 31 vars */) = 0
+Stripe.apiKey = "«stripe»";
+stripe listen --api-key «stripe» --forward-to localhost:4242
+~/.config/openai/config.json: {"api_key": "«openai»"}
+client := openai.NewClient("«openai»")
+x-api-key: «anthropic»⏎anthropic-version: 2023-06-01
+library(ellmer); chat_anthropic(api_key = "«anthropic»")
+SENDGRID_API_KEY «sendgrid» has insufficient mail.send scope
+Mailgun\Mailgun::create('«mailgun»')->messages()->send($domain, $params);
+{"name":"GROQ_API_KEY","value":"«groq»","type":"SECRET"}
+NEW_RELIC_LICENSE_KEY=«newrelic» java -javaagent:newrelic.jar -jar app.jar
+figma-export --token «figma» --file ‹mixed22›
+[secrets]⏎notion_token = "«notion»"
+LinearClient(apiKey: "«linear»").viewer
+REPLICATE_API_TOKEN «replicate» was revoked because it was found in a public repository
+"perplexity": {"command": "npx", "env": {"PERPLEXITY_API_KEY": "«pplx»"}}
+litellm.AuthenticationError: OpenrouterException - key=«openrouter»
+shopify theme push --password «shopify» --store acme
+postman login --with-api-key «postman»
+square_access_token=«square»
+{:api-key "«mixed32»" :base-url "https://geo.example.test"}
+val retrofit = api.search(query, apiKey = "«hex32»")
+logstash: output { http { headers => { "X-Api-Key" => "«mixed40»" } } }
+bugsnag.api.key.private=«hex32»
+vim.g.codeium_api_key = "«uuid»"
+nushell: $env.TAVILY_API_KEY = "tvly-«mixed32»"
+var headers = {"Authorization": "Api-Key «low8».«mixed32»"};
+kaggle.json: {"username":"‹user›","key":"«hex32»"}
+// curl 'https://api.tiles.test/v4/style.json?access_key=«mixed64»'
+HTTParty.get(url, headers: { "apikey" => "«mixed40»" })
+cd /srv && VIRUSTOTAL_API_KEY=«hex64» ./scan.py sample.bin
+DATADOG_API_KEY «hex32» is not valid for site datadoghq.eu
+output.elasticsearch.api_key: "‹url20›:«url22»"
+Serilog Seq sink: apiKey "«mixed20»" returned 403
+brevo: xkeysib-«hex64»-«mixed16»
 """,
     "password": r"""
-ERROR 1045 (28000): Access denied for user '‹user›'@'10.1.2.7' -- tried password «pws»
-  DB_PASSWORD: «pws»⏎  DB_USER: ‹user›
-mysqldump: [Warning] using --password=«pws» on the command line can be insecure
-[client]⏎user=‹user›⏎password="«pws»"
-CREATE USER ‹user› WITH ENCRYPTED PASSWORD '«pws»';
-ftp> user ‹user› «pws»⏎530 Login incorrect.
-$ sudo -S systemctl restart nginx <<< '«pws»'
-authentication:⏎  username: ‹user›⏎  password: '«pws»'
-String password = "«pws»"; // FIXME: read from vault
-const pw = '«pws»'; await signIn('‹user›', pw);
-jenkins_1  | Please use the following password to proceed to installation:⏎jenkins_1  | ⏎jenkins_1  | «hex32»
-GF_SECURITY_ADMIN_PASSWORD=«pws»
-javax.mail.AuthenticationFailedException: 535 5.7.8 user=‹user› password=«pws»
-xfreerdp /v:‹host› /u:‹user› /p:«pws» /cert:ignore
-rpcclient -U "‹user›%«pws»" ‹host›
-cryptsetup: echo -n "«pws»" | cryptsetup luksOpen /dev/sdb1 data -
-vncpasswd -f <<< «pws» > ~/.vnc/passwd
-<entry key="javax.persistence.jdbc.password" value="«pws»"/>
-spring:⏎  rabbitmq:⏎    username: ‹user›⏎    password: «pws»
-7z x -p«pws» backup.7z
-ansible-vault encrypt_string '«pws»' --name db_password
-az sql server create -n s1 -u ‹user› -p '«pws»' -g rg
-aws rds modify-db-instance --db-instance-identifier db1 --master-user-password '«pws»'
-gcloud sql users set-password ‹user› --instance=db1 --password='«pws»'
-$mail->Password = '«pws»';
-ssl.keystore.password=«pws»
-requirepass «pws»
-login: ‹user›⏎Password: «pws»⏎Login incorrect
-Selenium: driver.findElement(By.id("pwd")).sendKeys("«pws»");
-sftp.connect({ host: '‹host›', username: '‹user›', password: '«pws»' })
-JAAS: org.apache.kafka.common.security.plain.PlainLoginModule required username="‹user›" password="«pws»";
-temporary password for ‹user› is "«pws»" and must be changed at first login
-MINIO_ROOT_USER=‹user› MINIO_ROOT_PASSWORD=«pws» minio server /data
-@user = User.new(email: "a@example.org", password: "«pws»")
-password «pws» does not match the confirmation
+cmdkey /add:‹host› /user:‹user› /pass:«pws»
+<user username="‹user›" password="«pws»" roles="manager-gui"/>
+localhost:5432:shop:‹user›:«pws»   (.pgpass)
+INFO  AuthController - login attempt username=‹user›, password=«pws», ip=10.1.2.7
+  root:⏎    password: «pws»⏎    authorized_keys: []
+users.users.‹user›.initialPassword = "«pws»";
+config.winrm.password = "«pws»"
+d-i passwd/root-password password «pws»
+mongosh> db.createUser({ user: "‹user›", pwd: "«pws»", roles: ["readWrite"] })
+SET PASSWORD FOR '‹user›'@'localhost' = PASSWORD('«pws»');
+ALTER LOGIN [‹user›] WITH PASSWORD = N'«pws»';
+GRANT ALL ON *.* TO ‹user›@'%' IDENTIFIED BY "«pws»";
+Hi, the password for the staging server is «pws» (user ‹user›)
+[14:02] dev: can't log in to grafana, is the password still «pws»?
+vagrant ssh: default: SSH auth password: «pws»
+ipmitool -I lanplus -H 10.1.2.7 -U ‹user› -P «pws» chassis status
+sqlcmd -S ‹host› -U ‹user› -P "«pws»" -Q "SELECT 1"
+wget --ftp-user=‹user› --ftp-password='«pws»' ftp://‹host›/dump.gz
+Bind DN: cn=‹user›,dc=example,dc=org  Bind password: «pws»
+olcRootPW: «pws»
+keystore-password: "«pws»"
+gpg --batch --passphrase "«pws»" --decrypt backup.gpg
+borg: BORG_PASSPHRASE='«pws»' borg list /mnt/repo
+cy.get('#password').type('«pws»{enter}')
+fill_in "Password", with: "«pws»"
+mix ecto.create failed: username: "‹user›", password: "«pws»", hostname: "‹host›"
+datasources:⏎- name: pg⏎  user: ‹user›⏎  secureJsonData:⏎    password: «pws»
+<wifi><ssid>office</ssid><passphrase>«pws»</passphrase></wifi>
+nmcli dev wifi connect office password «pws»
+unrar x -p«pws» archive.rar
+snmpget -v3 -u ‹user› -l authPriv -a SHA -A «pws» -x AES -X «pws» ‹host› sysDescr.0
+{"username":"‹user›","oldPassword":"«pws»","newPassword":"«pws»"}
+Get-ADUser -Credential (New-Object PSCredential '‹user›', (ConvertTo-SecureString '«pws»' -AsPlainText -Force))
+qm set 100 --ciuser ‹user› --cipassword '«pws»'
+mail.smtp.password=«pws»
 """,
     "token": r"""
-error: failed to publish: 403 Forbidden, token «mixed35» lacks the scope publish-update
-$ git credential fill⏎password=«gho»
-env:⏎  GITHUB_TOKEN: «ghp»
-glab auth login --hostname git.example.test --token «glpat»
-echo "//npm.example.test/:_authToken=«npm»" > .npmrc
-WebClient(token="«xoxb»").auth_test()
-app = App(token=os.environ["X"], app_token="«xapp»")
-SLACK_WEBHOOK_URL=https://hooks.slack.com/services/«slackhook»
-[testrepo]⏎username = __token__⏎password = «pypi»
-login(token="«hf»")
-discord.errors.LoginFailure: Improper token has been passed: «discord»
-TELEGRAM_BOT_TOKEN=«telegram»
-vault login «hvs»⏎Error authenticating: error looking up token: 403
-DIGITALOCEAN_ACCESS_TOKEN: «dop»
-SENTRY_AUTH_TOKEN=«sntrys»
-fly deploy --access-token "«fly»"
-  bootstrapToken:⏎    token: «kubeadm»
-sonar.token=«sonar»
-TF_TOKEN_app_terraform_test=«tfe»
-[[runners]]⏎  name = "r1"⏎  token = "«glrt»"
-dotnet nuget update source x --api-key «oy2»
-docker login failed: unauthorized: personal access token «dckr» is expired
-{"token":"«ghpat»","scopes":["repo","workflow"]}
-composer config github-oauth.github.com «ghp»
-jira = JIRA(server="https://jira.example.test", token_auth="«b64_44»")
-"sessionToken": "r:«hex32»"
-Cookie: connect.sid=s%3A«url32».«mixed43»
-refresh token «url64» was already used, revoking the token family
-auth_token: «hex64»
-if (token !== '«hex40»') return res.status(401).end()
-X-Auth-Token: «hex32»
-fastlane: MATCH_TOKEN=«mixed40» in env
-GRAFANA_TOKEN=glsa_«mixed32»_«hex8»
-password reset link: https://‹host›/reset?token=«url43»
-pusher.trigger failed, bearer token "«mixed64»"
+~/.config/gh/hosts.yml:⏎github.com:⏎    user: ‹user›⏎    oauth_token: «gho»
+GH_ENTERPRISE_TOKEN=«ghp» gh pr list
+HttpError: Bad credentials { headers: { authorization: "token «ghs»" } }
+PRIVATE-TOKEN: «glpat»
+@acme:registry=https://npm.example.test/⏎//npm.example.test/:_authToken=«npm»
+Slack::Web::Client.new(token: '«xoxb»')
+"slackAppToken": "«xapp»"
+webhook_url: "https://hooks.slack.com/services/«slackhook»"  # alertmanager
+twine upload -u __token__ -p «pypi» dist/*
+from_pretrained("acme/llm", token="«hf»")
+bot.run('«discord»')
+telebot.TeleBot("«telegram»")
+vault: { address: "https://vault.example.test", token: "«hvs»" }
+curl -X GET -H "Authorization: Bearer «dop»" "https://api.digitalocean.test/v2/droplets"
+[auth]⏎token=«sntrys»
+flyctl auth token⏎«fly»
+kubeadm token create «kubeadm» --ttl 2h
+sonar-scanner -Dsonar.token=«sonar» -Dsonar.host.url=https://sonar.example.test
+{"credentials":{"app.terraform.test":{"token":"«tfe»"}}}
+gitlab_runner_token: "«glrt»"
+<add key="ApiKeys" value="«oy2»" />
+Error response from daemon: Get "https://registry.example.test/v2/": unauthorized: incorrect PAT «dckr»
+git config --global github.token «ghpat»
+octokit = Octokit::Client.new(access_token: "«ghp»")
+JENKINS_API_TOKEN=11«hex32»
+curl --cookie "JSESSIONID=«HEX32»" https://‹host›/app/admin
+access_token=«mixed64»&token_type=bearer&expires_in=3600
+OAuth2 refresh failed: {"refresh_token": "«mixed96»", "grant_type": "refresh_token"}
+rpc error: code = PermissionDenied desc = token "«mixed40»" has been revoked
+ASANA_TOKEN = "2/‹digits16›/‹digits16›:«hex32»"
+nomad job run: NOMAD_TOKEN=«uuid»
+Rundeck: X-Rundeck-Auth-Token: «mixed32»
+"auth": { "bearer": [{ "key": "token", "value": "«mixed64»", "type": "string" }] }
+confluence: Authorization: Bearer «b64_44»
+security incident: session token «url86» appeared in the access log
 """,
     "private_key": r"""
-Error: error:1E08010C:DECODER routines::unsupported while reading key⏎«pem»
-resource "tls_private_key" "ca" {⏎  private_key_pem = <<EOT⏎«pem»⏎EOT⏎}
-ssh_keys:⏎  rsa_private: |⏎  «pem_indent2»
-debug: key file contents were⏎«pem_openssh»
-"privateKeyPem" : "«pem_json»",
-process.env.JWT_PRIVATE_KEY = "«pem_json»";
-2026-11-03T10:11:12Z web-1  | loading signing key⏎2026-11-03T10:11:12Z web-1  | «pem_logged»
-[stderr] reading id_rsa: «pem_bracket»
-Nov  3 10:11:12 app[812]: dumping key «pem_syslog»
-web_1  | key loaded: «pem_compose»
---- /dev/null⏎+++ b/certs/server.key⏎«pem_diff»
-cat -n server.key⏎   12 «pem_numbered»
--- secret key export for backup --⏎«pgp»
-sed -n '2,$p' server.key⏎«pem_noheader»
-head -c 600 /etc/ssl/private/server.key⏎«pem_nofooter»
-let key = r#"«pem»"#;
-SOPS_AGE_KEY=«age» sops -d secrets.yaml
-dumpprivkey bc1q‹low38›⏎«wif»
-BIP32 root key: «xprv»
-nostr: { privateKey: '«nsec»' }
-geth account import: private key «hex64» written in plain text
-w3.eth.account.from_key("0x«hex64»")
-DEPLOYER_PRIVATE_KEY=«hex64»
-truffle: new HDWalletProvider("«words12»", "http://localhost:8545")
-seedphrase: «words24»
-? Enter your mnemonic: «words12»
-Invalid keypair file: expected 64 bytes⏎«sol_array»
-PAYER_SECRET_KEY=«sol_array»
-phantom private key: «sol58»
-let payer = Keypair::from_base58_string("«sol58»");
-[Peer A]⏎PrivateKey = «b64_44»⏎ListenPort = 51820
-{"p":"«url171»","kty":"RSA","d":"«url342»","e":"AQAB"}
-ssh-keygen -y -f /dev/stdin <<'EOF'⏎«pem_openssh»⏎EOF
-substrate: subkey inspect "0x«hex64»"⏎Secret seed: 0x«hex64»
-kubectl get secret tls -o jsonpath='{.data.tls\.key}' | base64 -d⏎«pem»
-SAML_SP_PRIVATE_KEY='«pem_json»'
+openssl rsa -in ca.key -check⏎writing RSA key⏎«pem»
+"cell_type": "code", "source": ["KEY = '«pem_json»'"]
+secrets.yaml (decrypted):⏎ssh_key: |⏎  «pem_indent2»
+scp failed; local file deploy_key contains:⏎«pem_openssh»
+JWT_SIGNING_KEY="«pem_json»" node server.js
+{"tls":{"key":"«pem_json»","cert":"/etc/ssl/c.pem"}}
+docker compose logs web⏎2026-11-03T10:11:12Z web-1  | «pem_logged»
+[stderr] + cat key.pem⏎[stderr] «pem_bracket»
+journalctl -u app⏎Nov  3 10:11:12 app[812]: «pem_syslog»
+Attaching to web_1⏎web_1  | «pem_compose»
+@@ -0,0 +1,10 @@⏎«pem_diff»
+vim: showing line numbers⏎  12 «pem_numbered»
+pass show gpg/backup⏎«pgp»
+log rotated in the middle of the key:⏎«pem_noheader»
+read 512 of 1704 bytes from id_rsa⏎«pem_nofooter»
+static SERVER_KEY: &str = "«pem»";
+age -d -i <(echo «age») db.sql.age
+"wif": "«wif»", "network": "mainnet"
+lnd: wallet extended master key «xprv»
+NOSTR_NSEC=«nsec»
+brownie accounts: add deployer --private-key 0x«hex64»
+signer = new Wallet('«hex64»'); // private key of the relayer
+[profile.mainnet]⏎private_key = "0x«hex64»"
+"mnemonic": "«words12»",
+ganache --wallet.mnemonic "«words12»"
+Please type your 24-word seed phrase: «words24»
+solana config: id.json «sol_array»
+keypair = Keypair.from_bytes(bytes(«sol_array»))
+export SOLANA_PRIVATE_KEY=«sol58»
+{"publicKey":"‹sol_pub›","secretKey":"«sol58»"}
+wg set wg0 private-key /dev/stdin <<< «b64_44»  # WireGuard private key
+networking.wireguard.interfaces.wg0.privateKey = "«b64_44»";
+"d": "«url43»", "crv": "secp256k1", "kty": "EC", "use": "sig"
+near: ed25519 private_key "ed25519:«b58_88»"
+kubeconfig: client-key-data decoded to⏎«pem»
 """,
     "database_url": r"""
-django.db.utils.OperationalError: could not translate host name in "postgres://‹user›:«pwu»@‹host›:5432/‹word›"
-PrismaClientInitializationError: Authentication failed against database server at `mysql://‹user›:«pwu»@‹host›:3306/‹word›`
-MONGODB_URI=mongodb://‹user›:«pwu»@‹host›:27017/‹word›?authSource=admin
-redis.exceptions.ConnectionError: Error 111 connecting to redis://:«pwu»@‹host›:6379/2
-RABBITMQ_URL: "amqp://‹user›:«pwu»@‹host›:5672/vhost"
-heroku config:get DATABASE_URL⏎postgres://‹user›:«pwu»@‹host›:5432/‹word›
-services.AddDbContext<Db>(o => o.UseSqlServer("Server=tcp:‹host›,1433;Database=‹word›;User ID=‹user›;Password=«pwu»;"));
-2026/11/03 10:11:12 dial error: cannot connect to `user=‹user› password=«pwu» host=‹host› database=‹word›`: timeout
-db, err := sqlx.Connect("mysql", "‹user›:«pwu»@(‹host›:3306)/‹word›")
-development:⏎  adapter: mysql2⏎  host: ‹host›⏎  username: ‹user›⏎  password: «pwu»
-sea-orm-cli generate entity -u postgres://‹user›:«pwu»@‹host›:5432/‹word›
-.env.local:3: POSTGRES_PRISMA_URL="postgres://‹user›:«pwu»@‹host›/‹word›?pgbouncer=true"
-conn = psycopg2.connect(dbname="‹word›", user="‹user›", password="«pwu»", host="‹host›")
-mysqli_connect('‹host›', '‹user›', '«pwu»', '‹word›');
-ORA-12154: could not resolve jdbc:oracle:thin:‹user›/«pwu»@‹host›:1521:ORCL
-odbc: Driver={ODBC Driver 18 for SQL Server};Server=‹host›;Uid=‹user›;Pwd=«pwu»;
-flyway -url=jdbc:postgresql://‹host›/‹word› -user=‹user› -password=«pwu» migrate
-cassandra.cluster: PlainTextAuthProvider(username='‹user›', password='«pwu»')
-val driver = GraphDatabase.driver("bolt://‹host›:7687", AuthTokens.basic("‹user›", "«pwu»"))
-mongorestore --uri="mongodb+srv://‹user›:«pwu»@cluster1.example.org/‹word›" dump/
-hibernate.connection.url = jdbc:mariadb://‹host›:3306/‹word›?user=‹user›&password=«pwu»
-pg_restore -d postgresql://‹user›:«pwu»@‹host›/‹word› latest.dump
-goose postgres "user=‹user› password=«pwu» dbname=‹word› sslmode=disable" up
-- DATABASE_URL=postgresql+psycopg://‹user›:«pwu»@db:5432/‹word›
-dbt profiles: {type: postgres, host: ‹host›, user: ‹user›, password: «pwu», dbname: ‹word›}
-create_engine("oracle+oracledb://‹user›:«pwu»@‹host›:1521/?service_name=‹word›")
-const pool = mysql.createPool({ host: '‹host›', user: '‹user›', password: '«pwu»', database: '‹word›' });
-UserRepository: jdbc:sqlserver://‹host›:1433;databaseName=‹word›;user=‹user›;password=«pwu»
-mysqlsh --uri ‹user›:«pwu»@‹host›:33060/‹word›
-migrate -database "mysql://‹user›:«pwu»@tcp(‹host›:3306)/‹word›" -path db up
-[sqlalchemy]⏎sqlalchemy.url = postgresql://‹user›:«pwu»@‹host›/‹word›
-tds://‹user›:«pwu»@‹host›:1433/‹word›: login timeout
-kafka-connect: "connection.url": "jdbc:postgresql://‹host›/‹word›?user=‹user›&password=«pwu»"
-CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER '‹user›', PASSWORD '«pwu»', HOST '‹host›');
-surreal import --conn ws://‹host›:8000 --user ‹user› --pass «pwu» --ns a --db ‹word› dump.surql
+ActiveRecord::ConnectionNotEstablished: postgres://‹user›:«pwu»@‹host›:5432/‹word› connection refused
+<Resource name="jdbc/‹word›" username="‹user›" password="«pwu»" url="jdbc:mysql://‹host›:3306/‹word›"/>
+MongooseServerSelectionError: connect ECONNREFUSED, uri mongodb://‹user›:«pwu»@‹host›:27017/‹word›
+ioredis: new Redis("rediss://default:«pwu»@‹host›:6380")
+kombu.exceptions.OperationalError: amqp://‹user›:«pwu»@‹host›//: [Errno 111] Connection refused
+DATABASE_URL: postgresql://‹user›:«pwu»@postgres:5432/‹word›  # docker-compose.yml
+spring:⏎  datasource:⏎    url: jdbc:postgresql://‹host›:5432/‹word›⏎    username: ‹user›⏎    password: «pwu»
+System.ArgumentException: Keyword not supported in 'Server=‹host›;Uid=‹user›;Pwd=«pwu»;Foo=1'
+pgxpool.New(ctx, "postgres://‹user›:«pwu»@‹host›:5432/‹word›?pool_max_conns=10")
+test:⏎  database: ‹word›⏎  username: ‹user›⏎  password: «pwu»⏎  adapter: trilogy
+cargo sqlx prepare: error communicating with database postgres://‹user›:«pwu»@‹host›/‹word›
+POSTGRES_URL_NON_POOLING="postgres://‹user›:«pwu»@‹host›:5432/‹word›"
+cx_Oracle.connect("‹user›", "«pwu»", "‹host›:1521/‹word›")
+DriverManager.getConnection("jdbc:mysql://‹host›/‹word›", "‹user›", "«pwu»");
+exp ‹user›/«pwu»@‹word› file=full.dmp log=exp.log
+DSN=Warehouse;UID=‹user›;PWD=«pwu»
+liquibase --url=jdbc:postgresql://‹host›/‹word› --username=‹user› --password=«pwu» update
+session = Cluster(['‹host›'], auth_provider=PlainTextAuthProvider('‹user›', '«pwu»')).connect()
+NEO4J_AUTH=‹user›/«pwu»
+mongodump --host ‹host› -u ‹user› -p «pwu» --authenticationDatabase admin
+libpq: conninfo "hostaddr=10.1.2.7 user=‹user› password=«pwu» dbname=‹word›"
+psql -d "postgresql://‹user›:«pwu»@‹host›/‹word›" -c '\dt'
+alembic: sqlalchemy.url = mysql+pymysql://‹user›:«pwu»@‹host›/‹word›
+repo config: [hostname: "‹host›", username: "‹user›", password: "«pwu»", database: "‹word›"]
+dotnet ef dbcontext scaffold "Host=‹host›;Database=‹word›;Username=‹user›;Password=«pwu»" Npgsql.EntityFrameworkCore.PostgreSQL
+AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=postgresql+psycopg2://‹user›:«pwu»@‹host›/‹word›
+sequelize.authenticate: new Sequelize('‹word›', '‹user›', '«pwu»', { host: '‹host›', dialect: 'mysql' })
+bcp ‹word›.dbo.t out t.csv -S ‹host› -U ‹user› -P «pwu»
+wal-g: PGHOST=‹host› PGUSER=‹user› PGPASSWORD=«pwu» wal-g backup-list
+trino --server https://‹host›:8443 jdbc:trino://‹host›:8443/hive?user=‹user›&password=«pwu»
+exception at asyncpg.connect("postgres://‹user›:«pwu»@‹host›/‹word›")
+cockroach sql --url "postgresql://‹user›:«pwu»@‹host›:26257/‹word›?sslmode=verify-full"
+hdb://‹user›:«pwu»@‹host›:39015
+logstash jdbc { jdbc_connection_string => "jdbc:mysql://‹host›/‹word›" jdbc_user => "‹user›" jdbc_password => "«pwu»" }
+arangodb: arangosh --server.endpoint tcp://‹host›:8529 --server.username ‹user› --server.password «pwu»
 """,
     "aws": r"""
-botocore.exceptions.ClientError: An error occurred (SignatureDoesNotMatch) for access key «akia»
-+ export AWS_ACCESS_KEY_ID=«akia»⏎+ export AWS_SECRET_ACCESS_KEY=«aws40»
-AWS_ACCESS_KEY_ID=«asia»⏎AWS_SECRET_ACCESS_KEY=«aws40»⏎AWS_SESSION_TOKEN=«awstoken»
-"Credentials": {⏎    "AccessKeyId": "«asia»",⏎    "SecretAccessKey": "«aws40»",⏎    "SessionToken": "«awstoken»"⏎}
-{"AccessKey":{"UserName":"ci","AccessKeyId":"«akia»","Status":"Active","SecretAccessKey":"«aws40»"}}
-environment:⏎  - AWS_ACCESS_KEY_ID=«akia»⏎  - AWS_SECRET_ACCESS_KEY=«aws40»
-cloud.aws.credentials.accessKey=«akia»
-Aws::S3::Client.new(access_key_id: "«akia»", secret_access_key: "«aws40»")
-let creds = Credentials::from_keys("«akia»", "«aws40»", None);
-AmazonS3Client s3 = new AmazonS3Client("«akia»", "«aws40»", RegionEndpoint.EUWest1);
-terraform init -backend-config="access_key=«akia»" -backend-config="secret_key=«aws40»"
-$S3 = [Amazon.Runtime.BasicAWSCredentials]::new('«akia»', '«aws40»')
-mc alias set s3 https://s3.amazonaws.com «akia» «aws40»
-s3cmd --access_key=«akia» --secret_key=«aws40» ls
-[profile prod]⏎aws_secret_access_key = «aws40»⏎region = eu-west-1
-- name: AWS_SECRET_ACCESS_KEY⏎  value: "«aws40»"
-aws_session_token = «awstoken»
-curl "http://169.254.169.254/latest/meta-data/iam/security-credentials/web"⏎{ "Code" : "Success", "AccessKeyId" : "«asia»", "SecretAccessKey" : "«aws40»" }
-DEBUG botocore.auth Calculating signature using v4 auth. Credential=«akia»/20261103/eu-west-1/sts/aws4_request
-GET /object?AWSAccessKeyId=«akia»&Signature=‹b64n27›%3D&Expires=1790000000
-X-Amz-Credential=«asia»%2F20261103%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20261103T101112Z
-The AWS Access Key Id you provided does not exist in our records: «akia»
-config.active_storage: s3: secret_access_key: «aws40»
-Jenkinsfile: AWS_SECRET_ACCESS_KEY = '«aws40»'
-MAIL_USERNAME=«akia»⏎MAIL_PASSWORD=«ses44»
-packer build -var 'aws_access_key=«akia»' -var 'aws_secret_key=«aws40»' web.pkr.hcl
-AWS.config.secretAccessKey = "«aws40»";
-[trufflehog] Detector Type: AWS⏎Raw result: «akia»
-loki: storage_config:⏎  aws:⏎    access_key_id: «akia»⏎    secret_access_key: «aws40»
-django-storages: AWS_S3_SECRET_ACCESS_KEY = '«aws40»'
-velero: --secret-file with aws_secret_access_key=«aws40»
-IAM key rotation: old key «akia» disabled, new key «akia» created
-assume-role output: SecretAccessKey: «aws40»
-export AWS_SESSION_TOKEN="«awstoken»"
-spark-submit --conf spark.hadoop.fs.s3a.secret.key=«aws40» job.py
+aws sts get-caller-identity failed: InvalidClientTokenId («akia»)
+[backup]⏎access_key = «akia»⏎secret_key = «aws40»⏎bucket_location = EU
+AWS Access Key ID [None]: «akia»⏎AWS Secret Access Key [None]: «aws40»
+"Environment": { "Variables": { "AWS_SECRET_ACCESS_KEY": "«aws40»" } }
+<accessKeyId>«akia»</accessKeyId>⏎<secretAccessKey>«aws40»</secretAccessKey>
+kubectl create secret generic s3 --from-literal=AWS_ACCESS_KEY_ID=«akia» --from-literal=AWS_SECRET_ACCESS_KEY=«aws40»
+session = boto3.Session(aws_access_key_id='«asia»', aws_secret_access_key='«aws40»', aws_session_token='«awstoken»')
+StaticCredentialsProvider.create(AwsBasicCredentials.create("«akia»", "«aws40»"))
+Set-AWSCredential -AccessKey «akia» -SecretKey «aws40» -StoreAs prod
+aws configure import: User name,Access key ID,Secret access key⏎ci,«akia»,«aws40»
+camel.component.aws2-s3.secret-key = «aws40»
+<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>«akia»</AWSAccessKeyId></Error>
+https://b.s3.eu-west-1.amazonaws.com/x?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=«asia»/20261103/eu-west-1/s3/aws4_request
+StringToSign mismatch for AWSAccessKeyId=«akia»
+fluentd: <match s3>⏎  aws_key_id «akia»⏎  aws_sec_key «aws40»⏎</match>
+ENV AWS_ACCESS_KEY_ID=«akia»⏎ENV AWS_SECRET_ACCESS_KEY=«aws40»
+aws: { credentials: { accessKeyId: '«akia»', secretAccessKey: '«aws40»' } }
+$env:AWS_SESSION_TOKEN='«awstoken»'
+(def creds {:access-key "«akia»" :secret-key "«aws40»"})
+config :ex_aws, access_key_id: "«akia»", secret_access_key: "«aws40»"
+SES SMTP: user «akia», password «ses44»
+CreateAccessKey response: "SecretAccessKey": "«aws40»"
+registry:⏎  storage:⏎    s3:⏎      secretkey: «aws40»⏎      region: eu-west-1
+'aws' => array('key' => '«akia»', 'secret' => '«aws40»'),
+carrierwave: aws_credentials: { access_key_id: "«akia»" }
+CloudTrail: "userIdentity": {"type": "IAMUser", "accessKeyId": "«akia»"}
+> x-amz-security-token: «awstoken»⏎< HTTP/1.1 403 Forbidden
+Alexa/Lambda deploy: AWS_SECRET_ACCESS_KEY «aws40» does not match the access key
+duckdb: CREATE SECRET s (TYPE S3, KEY_ID '«akia»', SECRET '«aws40»');
+hadoop distcp -Dfs.s3a.access.key=«akia» -Dfs.s3a.secret.key=«aws40» /in s3a://b/out
+COPY orders FROM 's3://b/o.csv' CREDENTIALS 'aws_access_key_id=«akia»;aws_secret_access_key=«aws40»';
+dear team, please remove key «akia» from IAM, it was committed to git
+vault read aws/creds/deploy⏎access_key     «asia»⏎secret_key     «aws40»⏎security_token «awstoken»
+elastic.co keystore: s3.client.default.secret_key = «aws40»
+cargo lambda deploy --env-var AWS_SECRET_ACCESS_KEY=«aws40»
 """,
     "gcp": r"""
-{"error":{"code":403,"message":"Requests from this client are blocked.","details":[{"consumer":"api_key:«aiza»"}]}}
-fetch(`https://maps.googleapis.com/maps/api/geocode/json?address=Oslo&key=«aiza»`)
-NEXT_PUBLIC_FIREBASE_API_KEY=«aiza»
-<meta-data android:name="com.google.android.geo.API_KEY" android:value="«aiza»"/>
-"api_key": [ { "current_key": "«aiza»" } ],
-client = genai.Client(api_key='«aiza»')
-args:⏎  MAPBOX_STYLE: streets⏎  GOOGLE_PLACES_API_KEY: «aiza»
-W/System.err: com.google.api.client: 403 Forbidden key=«aiza»
-> GET /drive/v3/files HTTP/2⏎> authorization: Bearer «ya29»
-gcloud auth application-default print-access-token → «ya29»
-TOKEN="«ya29»"; curl -H "Authorization: Bearer $TOKEN" https://run.googleapis.com/v2/projects/acme
-google-auth: Credentials(token='«ya29»', refresh_token='«goog_refresh»')
-rclone.conf: token = {"access_token":"«ya29»","refresh_token":"«goog_refresh»"}
-client_id: ‹digits12›-‹low32›.apps.googleusercontent.com⏎client_secret: «gocspx»
-{"installed":{"client_id":"x.apps.googleusercontent.com","client_secret":"«gocspx»"}}
-passport.use(new GoogleStrategy({ clientSecret: '«gocspx»' }, cb))
-spring.security.oauth2.client.registration.google.client-secret=«gocspx»
-Error: unauthorized_client: GOCSPX mismatch for client secret «gocspx»
-cat key.json⏎{⏎  "type": "service_account",⏎  "private_key": "«pem_json»",⏎  "client_email": "ci@acme.iam.gserviceaccount.com"⏎}
-FIREBASE_SERVICE_ACCOUNT=«b64_json»
-GCP_SA_KEY: «b64_json»
-data:⏎  key.json: «b64_json»
-google_hmac: accessId=«goog1e» secret=«b64n40»
-gcs: { interoperability: { access_key: "«goog1e»", secret: "«b64n40»" } }
-FIREBASE_PRIVATE_KEY="«pem_json»"
-YOUTUBE_DATA_KEY = "«aiza»"
-mapsLoader = new Loader({ apiKey: "«aiza»", version: "weekly" });
-[INFO] Using Gemini key «aiza» (free tier), 429 Too Many Requests
-PERSPECTIVE key «aiza» has not enabled commentanalyzer.googleapis.com
-gcloud alpha services api-keys get-key-string k1⏎keyString: «aiza»
---dart-define=MAPS_KEY=«aiza»
-oauth2l: refresh with «goog_refresh» failed: invalid_grant
-GOOGLE_CLIENT_SECRET="«gocspx»" rails s
-curl -d "client_secret=«gocspx»&refresh_token=«goog_refresh»&grant_type=refresh_token" https://oauth2.googleapis.com/token
-let key = "«aiza»" // Firebase, AppDelegate.swift
+Google Maps JavaScript API error: InvalidKeyMapError, key=«aiza»
+GoogleService-Info.plist:⏎⇥<key>API_KEY</key>⏎⇥<string>«aiza»</string>
+final apiKey = '«aiza»'; // Google Maps
+buildConfigField("String", "MAPS_KEY", "\"«aiza»\"")
+resValue "string", "google_api_key", "«aiza»"
+firebase.initializeApp({ apiKey: '«aiza»', projectId: 'acme' })
+GEMINI_API_KEY=«aiza» npx gemini
+models/gemini-1.5-pro:generateContent?key=«aiza» returned 400 API_KEY_INVALID
+curl -X POST "https://translation.googleapis.com/language/translate/v2?key=«aiza»"
+URL-signing off; static map request https://maps.googleapis.com/maps/api/staticmap?center=Oslo&key=«aiza»
+terraform: access_token = "«ya29»"  # google provider
+DEBUG:google.auth.transport.requests: Making request: Authorization: Bearer «ya29»
+$ gcloud config config-helper --format='value(credential.access_token)'⏎«ya29»
+git clone -c http.extraheader="Authorization: Bearer «ya29»" https://source.example.test/p/acme
+bq: 401 Invalid Credentials; access token «ya29»
+kubectl config: auth-provider:⏎  config:⏎    access-token: «ya29»
+gspread.oauth: {"refresh_token": "«goog_refresh»", "client_secret": "«gocspx»"}
+drive sync: invalid_grant for refresh token «goog_refresh»
+$client->setClientSecret('«gocspx»');
+OmniAuth provider :google_oauth2, ENV["GID"], "«gocspx»"
+export GOOGLE_OAUTH_CLIENT_SECRET='«gocspx»'
+"web": { "client_secret": "«gocspx»", "project_id": "acme" }
+google.oauth.clientSecret = «gocspx»
+{⏎  "type": "service_account",⏎  "private_key_id": "‹hex40›",⏎  "private_key": "«pem_json»",⏎  "client_id": "‹digits21›"⏎}
+credentials = service_account.Credentials.from_service_account_info({"private_key": "«pem_json»"})
+GOOGLE_APPLICATION_CREDENTIALS_JSON=«b64_json»
+circleci env: GCLOUD_SERVICE_KEY=«b64_json»
+kubectl get secret gcp-sa -o yaml⏎data:⏎  credentials.json: «b64_json»
+gsutil config -a⏎What is your google access key ID? «goog1e»⏎What is your google secret access key? «b64n40»
+boto: gs_secret_access_key = «b64n40»
+rclone config create gcs s3 provider=GCS access_key_id=«goog1e» secret_access_key=«b64n40»
+security review: the Google key "«aiza»" in bundle.js is unrestricted
+recaptcha enterprise: apiKey=«aiza»
+flutterfire: apiKey: '«aiza»', appId: '1:‹digits12›:web:‹hex22›'
+hello, our Google API key «aiza» was suspended, please advise
 """,
     "azure": r"""
-Microsoft.Azure.Storage.StorageException: connection string DefaultEndpointsProtocol=https;AccountName=logs;AccountKey=«b64_88»
-kubectl create secret generic azure --from-literal=AZURE_CLIENT_SECRET=«azsecret»
-ClientSecretCredential(tenant_id="‹uuid›", client_id="‹uuid›", client_secret="«azsecret»")
-terraform plan -var="client_secret=«azsecret»"
-export ARM_CLIENT_SECRET="«azsecret»" ARM_TENANT_ID="‹uuid›"
-{"appId":"‹uuid›","displayName":"ci","password":"«azsecret»","tenant":"‹uuid›"}
-az ad app credential reset: "password": "«azsecret»"
-spring.cloud.azure.eventhubs.connection-string=Endpoint=sb://eh.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=«b64_44»
-ServiceBusClient client = new("Endpoint=sb://bus.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=«b64_44»");
-IOTHUB_CONNECTION_STRING=HostName=hub.azure-devices.net;SharedAccessKeyName=owner;SharedAccessKey=«b64_44»
-wget "https://logs.blob.core.windows.net/c/app.log?sv=2023-01-03&sp=r&se=2027-01-01T00%3A00%3A00Z&sig=«sigenc»"
-AuthenticationFailed: Signature did not match. String to sign used was ... url ?sr=c&sig=«sigenc»
-POST https://fn.azurewebsites.net/api/orders?code=«azfunc» 401
-func azure functionapp list-functions --show-keys⏎    default key: «azfunc»
-azure_openai:⏎  endpoint: https://acme.openai.azure.test⏎  key: «azopenai»
-AZURE_OPENAI_KEY="«azopenai»" python chat.py
-az devops login --token «azdevops»
-System.AccessToken / PAT: «azdevops»
-nuget.config: <add key="ClearTextPassword" value="«azdevops»" />
-curl -H "Ocp-Apim-Subscription-Key: «hex32»" https://acme.azure-api.test/v1
-AccountEndpoint=https://cosmos.documents.azure.com:443/;AccountKey=«b64_88»;Database=shop
-COSMOS_KEY=«b64_88»
-az acr credential show -n acme⏎{"passwords":[{"name":"password","value":"«acr»"}]}
-storage_account_access_key = "«b64_88»"
-BlobServiceClient(account_url=u, credential="«b64_88»")
-$ctx = New-AzStorageContext -StorageAccountName logs -StorageAccountKey "«b64_88»"
-ApplicationInsights: InstrumentationKey=«uuid»;IngestionEndpoint=https://westeurope.in.applicationinsights.test/
-SharedAccessSignature sr=sb%3a%2f%2fbus.servicebus.windows.net&sig=«sigenc»&skn=Root
-azure_translator_key: «hex32»
-signalr: Endpoint=https://acme.service.signalr.net;AccessKey=«b64_44»;Version=1.0;
-"AzureAd:ClientSecret": "«azsecret»"
-MSAL: AADSTS7000222: The provided client secret keys for app are expired. secret=«azsecret»
-abfss fs.azure.account.key.logs.dfs.core.windows.net=«b64_88»
-BatchSharedKeyCredentials("acct", "«b64_88»")
-azureml: primary_key: «mixed32» (online endpoint)
+az storage account keys list -n acme -o tsv⏎key1⇥FULL⇥«b64_88»
+local.settings.json: {"Values":{"AzureWebJobsStorage":"DefaultEndpointsProtocol=https;AccountName=fn;AccountKey=«b64_88»;EndpointSuffix=core.windows.net"}}
+param storageKey string = '«b64_88»' // bicep
+from_connection_string("DefaultEndpointsProtocol=https;AccountName=media;AccountKey=«b64_88»")
+[Storage]⏎azure_storage_account=acme⏎azure_storage_key=«b64_88»
+StorageAuthenticationError: key «b64_88» for account logs is not base64 of the current key
+loki: azure: account_key: «b64_88»
+Cosmos: The input authorization token can't serve the request. masterKey=«b64_88»
+new CosmosClient("https://c.documents.azure.com:443/", "«b64_88»")
+spark.conf.set("fs.azure.account.key.lake.dfs.core.windows.net", "«b64_88»")
+https://media.blob.core.windows.net/v/1.mp4?sv=2022-11-02&sr=b&sig=«sigenc»&se=2026-12-01T00%3A00%3A00Z
+container SAS: ?sv=2021-08-06&ss=b&srt=sco&sp=rwdl&sig=«sigenc»
+BlobEndpoint=https://acme.blob.core.windows.net;SharedAccessSignature=sv=2022-11-02&sig=«sigenc»
+AzCopy: 403 AuthorizationFailure for https://acme.blob.core.windows.net/b/f?sig=«sigenc»
+Endpoint=sb://orders.servicebus.windows.net/;SharedAccessKeyName=listen;SharedAccessKey=«b64_44»;EntityPath=q1
+AMQP error: amqp:unauthorized-access SharedAccessKey=«b64_44»
+az iot hub connection-string show⏎"HostName=h.azure-devices.net;SharedAccessKeyName=iothubowner;SharedAccessKey=«b64_44»"
+Endpoint=https://acme.azconfig.test;Id=x-l0-s0:abc;Secret=«b64_44»  (Azure App Configuration)
+eventgrid: aeg-sas-key: «b64_44»
+EventGridPublisherClient(endpoint, AzureKeyCredential("«b64_44»"))
+WEBSITE_CONTENTAZUREFILECONNECTIONSTRING with AccountKey=«b64_88» is malformed
+curl "https://fn.azurewebsites.net/api/hook?code=«azfunc»" -d @body.json
+host key (azure functions): «azfunc»
+AzureOpenAI: api-key «azopenai» → 401 Access denied due to invalid subscription key
+client = AzureKeyCredential('«azopenai»')
+System.Exception: TF400813 while using PAT «azdevops»
+curl -u :«azdevops» https://dev.azure.test/acme/_apis/projects
+docker login acme.azurecr.test --username acme --password «acr»
+AZURE_AD_CLIENT_SECRET='«azsecret»'
+passport-azure-ad: clientSecret: "«azsecret»",
+Connect-MgGraph -ClientSecretCredential «azsecret»
+pulumi config set azure-native:clientSecret «azsecret»
+{"clientSecretCredential":{"secretText":"«azsecret»","hint":"abc"}}
+Bing search: Ocp-Apim-Subscription-Key «hex32» is over quota
+TextAnalyticsClient key="«hex32»" # Azure AI Language
 """,
     "basic_auth": r"""
-yarn install v1.22.22⏎error https://‹user›:«pwu»@npm.example.test/acme: Request failed "401 Unauthorized"
-ERROR: Could not find a version that satisfies acme; looked in https://‹user›:«pwu»@‹host›/simple
-curl: (22) 401 for curl -fsSL -u "‹user›:«pwu»" https://‹host›/install.sh
-proxychains: socks5 10.1.2.7 1080 ‹user› «pwu»
-> Authorization: Basic «basic»⏎> Accept: */*
-~/.docker/config.json: {"auths": {"https://registry.example.test/v1/": {"auth": "«basic»"}}}
-export NO_PROXY=localhost HTTPS_PROXY=https://‹user›:«pwu»@proxy.example.org:8443
-.netrc: machine git.example.test login ‹user› password «pwu»
-deb [arch=amd64] https://‹user›:«pwu»@apt.example.test/ubuntu jammy main
-pip config set global.index-url https://‹user›:«pwu»@‹host›/simple/
-credentials { username = "‹user›"; password = "«pwu»" }
-HTTPBasicAuth(username="‹user›", password="«pwu»")
-client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Basic", "«basic»");
-Net::HTTP::Get: req.basic_auth '‹user›', '«pwu»'
-reqwest::Error { url: "https://‹user›:«pwu»@‹host›/api", source: TimedOut }
-crane auth login registry.example.test -u ‹user› -p «pwu»
-podman push --creds=‹user›:«pwu» localhost/shop registry.example.test/shop
-alertmanager: smtp_auth_username: '‹user›'⏎smtp_auth_password: '«pwu»'
-axios.get(url, { auth: { username: '‹user›', password: '«pwu»' } })
-traefik: dial https://‹user›:«pwu»@‹host›/ping: certificate signed by unknown authority
-npm config set //npm.example.test/:_auth «basic»
-mamba install -c https://‹user›:«pwu»@conda.example.test/t/main acme
-bundle config gems.example.test ‹user›:«pwu»
-auth.json: {"http-basic": {"repo.example.test": {"username": "‹user›", "password": "«pwu»"}}}
-siege --header="Authorization: Basic «basic»" https://‹host›/
-OPENSEARCH_URL='https://‹user›:«pwu»@‹host›:9200'
-ffmpeg -i rtsp://‹user›:«pwu»@10.0.0.31/cam out.mp4
-curl -T report.csv ftp://‹user›:«pwu»@‹host›/inbox/
-elasticdump --input=https://‹user›:«pwu»@‹host›:9200/idx --output=idx.json
-zypper ar https://‹user›:«pwu»@rpm.example.test/repo acme
-MAILER_DSN=smtp://‹user›:«pwu»@mail.example.org:587
--Dhttps.proxyUser=‹user› -Dhttps.proxyPassword=«pwu»
-org.apache.http.client.HttpResponseException: 403 http://‹user›:«pwu»@‹host›:8081/nexus/service
-{"proxy":"http://‹user›:«pwu»@10.1.2.7:3128","timeout":30}
-gradle.properties:⏎systemProp.http.proxyUser=‹user›⏎systemProp.http.proxyPassword=«pwu»
+bundle install⏎Authentication is required for gems.example.test: https://‹user›:«pwu»@gems.example.test/
+* Server auth using Basic with user '‹user›'⏎> Authorization: Basic «basic»
+curl --proxy-user ‹user›:«pwu» -x proxy:3128 https://example.org
+curl --basic -u '‹user›:«pwu»' -X DELETE https://‹host›/api/v2/jobs/7
+lwp-request -C ‹user›:«pwu» https://‹host›/private
+{"name":"Authorization","value":"Basic «basic»"}
+"auths": { "registry.example.test": { "username": "‹user›", "password": "«pwu»" } }
+podman login registry.example.test --username=‹user› --password=«pwu»
+npm config: https-proxy = "http://‹user›:«pwu»@proxy.example.org:8080/"
+[http]⏎⇥proxy = http://‹user›:«pwu»@10.1.2.7:3128
+machine artifacts.example.test⏎login ‹user›⏎password «pwu»
+uv pip install --index-url https://‹user›:«pwu»@py.example.test/simple acme
+UV_INDEX_CORP_USERNAME=‹user› UV_INDEX_CORP_PASSWORD=«pwu»
+maven { url "https://mvn.example.test"⏎  credentials { username '‹user›'⏎    password '«pwu»' } }
+sbt: Credentials("Nexus", "nexus.example.test", "‹user›", "«pwu»")
+dnf: Curl error (22) for https://‹user›:«pwu»@rpm.example.test/repodata/repomd.xml
+apk add: fetch https://‹user›:«pwu»@apk.example.test/v3.19/main: Permission denied
+scrape_configs:⏎- job_name: node⏎  basic_auth: { username: ‹user›, password: «pwu» }
+headers = {"Authorization": "Basic «basic»"}
+HttpClient: "Proxy-Authorization" = "Basic «basic»"
+oras push registry.example.test/a:1 -u ‹user› -p «pwu»
+go env -w GOPROXY=https://‹user›:«pwu»@go.example.test,direct
+websocat -H 'Authorization: Basic «basic»' wss://‹host›/ws
+Invoke-WebRequest -Uri https://‹user›:«pwu»@‹host›/file.zip -OutFile file.zip
+jira:⏎  url: https://‹user›:«pwu»@jira.example.test
+INFLUXDB url http://‹user›:«pwu»@‹host›:8086/write?db=telegraf
+kibana: elasticsearch.hosts: ["https://‹user›:«pwu»@‹host›:9200"]
+vlc rtsp://‹user›:«pwu»@10.0.0.7/h264
+wget ftp://‹user›:«pwu»@‹host›/pub/a.iso⏎Login incorrect.
+rclone lsd ":webdav,url='https://‹user›:«pwu»@dav.example.test':"
+cadvisor scrape http://‹user›:«pwu»@‹host›:8080/metrics: 401 Unauthorized
+aria2c --http-user=‹user› --http-passwd=«pwu» https://‹host›/x.iso
+mqtts://‹user›:«pwu»@broker.example.org:8883
+.WithBasicAuth("‹user›", "«pwu»") // Flurl
+hurl: [BasicAuth]⏎‹user›: «pwu»
 """,
     "git_credential": r"""
-remote: Invalid username or password.⏎fatal: Authentication failed for 'https://‹user›:«ghp»@github.com/acme/api/'
-fatal: unable to access 'https://‹user›:«pwu»@git.example.test/acme/api.git/': Could not resolve host: git.example.test
-origin  https://oauth2:«glpat»@gitlab.example.test/acme/api.git (fetch)
-RUN git clone https://‹user›:«pwu»@git.example.test/acme/api.git /src
-go: github.com/acme/lib@v0.1.0: invalid version: git fetch -f https://‹user›:«ghp»@github.com/acme/lib: exit status 128
-.git/config:⏎[remote "upstream"]⏎    url = https://‹user›:«ghpat»@github.com/acme/api.git
-npm install git+https://‹user›:«pwu»@git.example.test/acme/ui.git#v2
-pip install git+https://«ghp»@github.com/acme/lib.git@main
-error: failed to load source for dependency `acme`⏎Caused by: Unable to update https://‹user›:«pwu»@git.example.test/acme/lib.git
-git push "https://x-access-token:«ghs»@github.com/acme/api.git" HEAD:refs/heads/bump
-printf 'protocol=https\nhost=git.example.test\nusername=‹user›\npassword=«pwu»\n' | git credential approve
-store --file=/tmp/cred: https://‹user›:«ghp»@github.com
-gem "ui", git: "https://‹user›:«pwu»@git.example.test/acme/ui.git", branch: "main"
-git config --global url."https://«ghp»:x-oauth-basic@github.com/".insteadOf "git@github.com:"
-$ git remote -v⏎gitlab  https://gitlab-ci-token:«glpat»@gitlab.example.test/acme/api.git (push)
-  "version": "git+https://‹user›:«ghp»@github.com/acme/tool.git#‹hex40›"
-fatal: clone of 'https://‹user›:«pwu»@git.example.test/acme/theme.git' into submodule path 'theme' failed
-terraform init: Error: could not download module git::https://oauth2:«glpat»@gitlab.example.test/acme/vpc.git
-Podfile: pod 'Kit', :git => 'https://‹user›:«pwu»@git.example.test/acme/Kit.git'
-bitbucket-pipelines: git push https://x-token-auth:«url40»@bitbucket.org/acme/api.git
-hint: Updates were rejected⏎error: failed to push some refs to 'https://oauth2:«glpat»@gitlab.example.test/acme/api.git'
-! [remote rejected] main -> main (protected branch hook declined)⏎To https://‹user›:«pwu»@git.example.test/acme/api.git
-<developerConnection>scm:git:https://‹user›:«pwu»@git.example.test/acme/api.git</developerConnection>
-composer.json: "url": "https://‹user›:«ghp»@github.com/acme/php-lib.git"
-kustomize build "https://‹user›:«pwu»@git.example.test/acme/k8s.git//overlays/prod?ref=main"
-error: 'https://‹user›:«ghpat»@github.com/acme/Kit.git' - package manifest cannot be accessed
-ERROR: Error cloning remote repo 'origin': https://‹user›:«pwu»@git.example.test/acme/api.git
-repo: https://‹user›:«pwu»@git.example.test/acme/ansible-role.git⏎  dest: /opt/role⏎  version: main
-fetching https://oauth2:«glpat»@gitlab.example.test/acme/mirror.git every 5m
-svn: E170001: Authentication failed; command: svn up --username=‹user› --password=«pwu»
-jj git clone https://‹user›:«pwu»@git.example.test/acme/api.git
-git ls-remote --heads https://‹user›:«ghp»@github.com/acme/api.git⏎fatal: early EOF
-act: {"GITHUB_SERVER_AUTH":"https://x-access-token:«ghs»@github.com"}
-west update: fatal: could not read from 'https://‹user›:«pwu»@git.example.test/zephyr/mods.git'
-sourcetree: saved credentials https://‹user›:«pwu»@git.example.test:8443
+Username for 'https://git.example.test': ‹user›⏎Password for 'https://‹user›@git.example.test': «pwu»
+warning: redirecting to https://‹user›:«pwu»@git.example.test/acme/core.git/
+fatal: repository 'https://oauth2:«glpat»@gitlab.example.test/acme/core.git/' not found
+upstream⇥https://‹user›:«ghp»@github.com/acme/core.git (fetch)
+docker build --build-arg REPO=https://‹user›:«ghp»@github.com/acme/core.git .
+GOPRIVATE=* git config url."https://‹user›:«ghpat»@github.com".insteadOf "https://github.com"
+[url "https://‹user›:«pwu»@git.example.test/"]⏎⇥insteadOf = git@git.example.test:
+"acme-ui": "git+https://«ghp»@github.com/acme/ui.git#main",
+-e git+https://‹user›:«pwu»@git.example.test/acme/lib.git@main#egg=lib
+net.git-fetch-with-cli: fetching https://‹user›:«pwu»@git.example.test/acme/crates.git failed
+{:acme, git: "https://‹user›:«ghp»@github.com/acme/acme_ex.git", tag: "v1"}
+git remote add ci https://x-access-token:«ghs»@github.com/acme/core.git
+git-credential-store get⏎username=‹user›⏎password=«ghp»
+GIT_REPO_URL="https://‹user›:«pwu»@git.example.test/acme/core.git"
+$ cat .gitmodules⏎[submodule "proto"]⏎⇥url = https://‹user›:«pwu»@git.example.test/acme/proto.git
+git_source(:acme) { |r| "https://«ghp»:x-oauth-basic@github.com/#{r}.git" }
+git subtree pull --prefix lib https://oauth2:«glpat»@gitlab.example.test/acme/lib.git main
+flake.nix: inputs.core.url = "git+https://‹user›:«pwu»@git.example.test/acme/core.git";
+Carthage: git "https://‹user›:«ghp»@github.com/acme/Kit.git" "1.0"
+repoURL: https://‹user›:«pwu»@git.example.test/acme/deploy.git
+stderr: fatal: unable to access 'https://x-token-auth:«url40»@bitbucket.org/acme/core.git/': The requested URL returned error: 403
+libgit2: too many redirects or authentication replays (https://‹user›:«pwu»@git.example.test/acme/core.git)
+conan: scm = {"type": "git", "url": "https://‹user›:«pwu»@git.example.test/acme/core.git"}
+vcpkg_from_git(URL https://‹user›:«ghp»@github.com/acme/core.git REF ‹hex40›)
+helm-git: git+https://‹user›:«pwu»@git.example.test/acme/charts.git@charts?ref=main
+.package(url: "https://oauth2:«glpat»@gitlab.example.test/acme/Kit.git", branch: "main")
+checkout scm: userRemoteConfigs: [[url: 'https://‹user›:«pwu»@git.example.test/acme/core.git']]
+atlantis: running git clone https://‹user›:«ghp»@github.com/acme/infra.git: exit status 128
+dbt deps: packages:⏎  - git: "https://‹user›:«ghpat»@github.com/acme/dbt-utils.git"
+pre-commit: repo: https://‹user›:«pwu»@git.example.test/acme/hooks
+dvc remote: git push https://gitlab-ci-token:«glpat»@gitlab.example.test/acme/data.git
+git lfs env⏎Endpoint=https://‹user›:«pwu»@git.example.test/acme/core.git/info/lfs (auth=basic)
+kaniko --context=git://‹user›:«ghp»@github.com/acme/core.git
+bzr branch https://‹user›:«pwu»@bzr.example.test/acme/trunk
+fatal: Authentication failed for 'https://«ghp»@github.com/acme/wiki.git/'
 """,
     "credit_card": r"""
-com.stripe.exception.CardException: Your card number is incorrect: «card»
-"card": { "number": "«card»", "exp_month": 12, "exp_year": 2029, "cvc": "314" }
-Credit card: «cardsp» (Visa)
-UPDATE customers SET card_number = '«card»' WHERE id = 7;
-<PAN>«card»</PAN>
-[DEBUG] PaymentRequest{amount=19.99, cardNumber=«card», cvv=***}
-id,cc_number,cc_exp⏎1,«card»,10/28
-cy.get('[name=cardnumber]').type('«card»')
-I was charged twice on my Mastercard «cardsp»
-pan=«card» result=DECLINED reason=51
-number: '«cardda»', verification_value: '123'  # ActiveMerchant::Billing::CreditCard
-curl -d "card[number]=«card»" -d "card[exp_month]=5" https://api.pay.test/v1/tokens
-DLP alert: credit card number «card» in outgoing mail
-american express «amex» is not accepted here
-@ParameterizedTest @ValueSource(strings = {"«card»"}) void validCardNumbers(String pan)
-billing.creditcard: "«card»"
-Enter card number: «cardsp»⏎Invalid expiry
-%B«card»^CUSTOMER/TEST^29011010000000000?
-paypal: {"credit_card":{"type":"visa","number":"«card»","expire_year":"2030"}}
-Numéro de carte bancaire : «cardsp»
-charge failed for card no. «cardda»
-rejected: Luhn check passed but BIN blocked for card «card»
-card_holder=TEST USER;card_no=«card»;valid=0931
-SELECT id FROM transactions WHERE pan LIKE '«card»';
-worldpay cardNumber «card» → SOFT_DECLINE
-payment_method:⏎  kind: card⏎  card_number: «cardsp»
-fraud score 87 for PAN «card»
-chargeback received, card «cardsp», amount EUR 49.00
->>> is_valid_card("«card»")⏎True
-creditCardNumber → "«amex»"
-PCI scan: 1 finding in logs/app.log:118: «card» (MasterCard)
-let visa = CreditCard(number: "«card»", cvv: "000")
-customer's credit card «cardda» expires 04/27
-authorizenet: <cardNumber>«amex»</cardNumber>
-Terminal receipt: VISA CREDIT «cardsp» AUTH 004211
+Net::HTTPBadRequest {"errors":{"credit_card":{"number":"«card» is not a test card"}}}
+"cardNumber" : "«cardda»",
+Card No: «cardsp»  Exp: 06/29  CVV: ***
+COPY cards (pan) FROM stdin;⏎«card»
+<card:Number>«card»</card:Number>
+ERROR [checkout] tokenization failed for card=«card»
+customer,card_number,amount⏎42,«card»,99.50
+page.locator('#card').fill('«card»')
+hello, my card «cardsp» was declined at the checkout, why?
+authorize pan=«card» amount=1000 currency=978 => RC 05
+PAYMENT_TEST_CARD="«card»"
+val card = CreditCard("«card»", YearMonth.of(2029, 4))
+Detected sensitive data (CREDIT_CARD_NUMBER): «card»
+amex card «amex» requires a four-digit code
+@pytest.mark.parametrize("card_number", ["«card»", "«amex»"])
+checkout.payment.pan: «card»
+MasterCard «cardsp» / 11-28
+Track 1: B«card»^TEST/CARD^2812101
+{ "creditCard": { "number": "«cardsp»", "brand": "VISA" } }
+Kreditkartennummer: «card»
+void transaction, credit card number «cardda»
+BIN lookup for card number «card» timed out
+cc=«cardda»;exp=0429
+UPDATE payment SET card_pan = '«card»' WHERE order_id = 18;
+VISA «card» soft declined (3DS2 required)
+subscription renewal failed for card number «cardsp»
+- card_number: '«card»'⏎  holder: TEST
+blocked card list: «card», «card»
+tarjeta de crédito: «cardsp»
+(gdb) p card->pan⏎$1 = "«card»"
+strace: write(4, "PAN=«card»&CVC=...", 27) = 27
+form-data; name="card_number"⏎⏎«card»
+ISO8583 DE2 = «card»
+Receipt: paid with Visa card «cardsp»
+logger.debug("charging credit card " + "«card»")
 """,
     "ssn": r"""
-java.lang.IllegalArgumentException: SSN «ssn» is already registered
-"ssn" : "«ssn»",
-SSN: «ssn»⏎DOB: 1979-04-12
-ssn,state⏎«ssn»,TX
-ActiveRecord::RecordInvalid: Validation failed: SSN «ssn» has already been taken
-<ns1:SSN>«ssn»</ns1:SSN>
-SELECT * FROM applicants WHERE ssn = '«ssn»' LIMIT 1;
-The applicant's Social Security Number is «ssn»
-credit pull failed: social security number «ssn» is on the death master file
-ITIN «itin» is expired
-update employees set ssn = '«ssnbare»' where emp_id = 91;
-employee record 0042: SSN=«ssn», status=terminated
-W-9 Part I social security number: «ssn»
-e-file reject R0000-500-01: primary SSN «ssn» does not match
-spouse's SSN «ssn»
-person = Person(ssn="«ssn»")
-ssn=«ssn»&dob=1980-01-01
-- type: SSN⏎  value: "«ssn»"
-background check for SSN «ssn» returned 2 records
-{"taxpayerId":{"type":"SSN","value":"«ssn»"}}
-assert format_ssn("«ssnbare»") == "«ssn»"
-SocialSecurityNumber: «ssnsp»
-hello, my ssn is «ssn» and I cannot log in
-DLP: U.S. Social Security Number detected: «ssn»
-payroll.xlsx!B4 (SSN) = «ssn»
-tin_type=ITIN tin=«itin»
-Error: borrower.ssn: «ssn» fails checksum with bureau
-setField("topmostSubform.SSN", "«ssn»");
-Patient SSN on file: «ssn»
-dependents: [{ relation: child, ssn: «ssn» }]
-Student aid (FAFSA) SSN mismatch: «ssn»
-voter.ssn → «ssn»
-Keying ssn_hash failed for ssn='«ssn»'
->>> faker record: social_security «ssn»
-SSN verification (SSA) failed for «ssn»
+Error in row 17: SSN «ssn» must be unique
+{"subscriber":{"memberId":"‹n›","socialSecurityNumber":"«ssn»"}}
+Name: Test Person   SSN: «ssn»   State: OH
+emp_id|ssn|rate⏎1004|«ssn»|31.50
+<Employee SSN="«ssn»" Status="A"/>
+DELETE FROM taxpayers WHERE ssn='«ssn»';
+EDI 834: REF*SY*«ssnbare»~ (subscriber social security number)
+please correct my social security number to «ssn» in the HR portal
+Equifax: no hit for SSN «ssn»
+ITIN=«itin»
+patient_ssn: "«ssn»"
+IRS reject IND-031: taxpayer SSN «ssn»
+Form SS-5, Social Security number assigned: «ssn»
+HR import: duplicate SSN «ssn» at line 9
+cy.get('#ssn').type('«ssn»')
+let ssn = "«ssn»"
+?firstName=Test&ssn=«ssn»
+identity:⏎  ssn: «ssn»⏎  verified: false
+presidio: entity US_SSN value «ssn» score 0.85
+{"national_id":"«ssn»","national_id_type":"SSN"}
+CHECK (ssn ~ '^\d{3}-\d{2}-\d{4}$') violated by '«ssn»' in column ssn
+SSN (unformatted) «ssnbare»
+SSN: «ssnsp» (as typed by the applicant)
+beneficiary social security no. «ssn»
+[WARN] PII in payload: ssn=«ssn»
+taxpayer_itin: '«itin»'
+credit application: co-applicant SSN «ssn»
+driver's record links to SSN «ssn»
+unemployment claim, claimant SSN «ssn», denied
+Customer.find_by(ssn: "«ssn»") => nil
+"ssn": ["«ssn»", "«ssn»"]
+TEST_SSN=«ssn»
+payslip SSN «ssn»
+user typed social security number: «ssn»
+SSN trace «ssn» → 3 addresses
 """,
     "phone": r"""
-Vonage error: Non White-listed Destination - rejected, to=«e164»
-"phoneNumber": "«us»",
-phone.......: «uspar»
-await client.verify.v2.services(sid).verifications.create({ to: '«e164»', channel: 'sms' })
-you can reach me at «uspar» after 5pm
-Unser Telefon im Büro: «deintl00»
-Handynummer: «demob»
-Festnetz: «deloc»
-tel:«e164»
-Tél. mobile : «frloc»
-celular: «brmob»
-UPDATE users SET phone='«us»' WHERE id=12;
-Key (phone)=(«e164») already exists.
-AWS SNS: Publish to PhoneNumber=«e164» failed: OptedOut
-N:Test;;;⏎TEL;CELL:«us»⏎END:VCARD
-ADMIN_PHONE: "«e164»"
-UK mobile: «ukmob»
-contact_phone,contact_mail⏎«inmob»,a@example.org
-Phone/Fax: «us» / «us»
-libphonenumber: NumberParseException for phone "«uspar»"
-$customer->setTelephone('«us»');
-<Telephone>«us»</Telephone>
-OTP sent to mobile «e164»
-smpp: submit_sm dest_addr=«msisdn» status=ESME_RINVDSTADR
-wa.me link for phone number «e164»
-emergency contact: mother, phone «us»
-phone «usdot» ext. 42
-INVITE sip:«e164»@10.1.2.7 SIP/2.0
-Callback requested by caller at «uspar»
-phone_e164 = "«e164»"
-customer asks for a call: mobile «us»
-"whatsapp_number": "«e164»"
-Driver phone: «usbare»
-numéro de téléphone «frintl» invalide
-escalation: text the on-call engineer at «us»
+MessageBird: no (correct) recipients found: phone «e164»
+"mobilePhone" : "«uspar»"
+Phone no.: «us»
+sns.publish(PhoneNumber='«e164»', Message='code')
+reach us by phone: «us» or mail help@example.org
+Tel. «deintl00»
+Mobilnummer: «demob»
+Telefonnummer «deloc» ist ungültig
+href="tel:«us»"
+portable : «frloc»
+Celular/WhatsApp: «brmob»
+DELETE FROM leads WHERE phone = '«e164»';
+phone «us» is already linked to another account
+Pinpoint: SMS to destination phone number «e164» THROTTLED
+TEL;TYPE=WORK,VOICE:«uspar»
+ALERT_SMS_TO=«e164»,«e164»
+mobile: «ukmob» (UK)
+id;phone⏎7;«inmob»
+Fax number: «usdot»
+Invalid phone number format: "«us»"
+Contact(phone = "«e164»")
+<cac:Contact><cbc:Telephone>«e164»</cbc:Telephone></cac:Contact>
+we sent a text message with a code to «e164»
+SMSC: DELIVRD msisdn:«msisdn»
+telegram.errors.PhoneNumberInvalidError: phone=«e164»
+hi, my phone number is «uspar», call me back please
+office phone: «usdot»
+Asterisk: Called PJSIP/«e164»@trunk, caller phone «e164»
+patient.telecom: { system: phone, value: «us» }
+Auth0 passwordless: phone_number "«e164»"
+cell phone «us» ported out
+whatsapp: jid for phone «e164» not found
+dispatch: driver's cell phone «uspar» unreachable
+Mobiltelefon «frintl» nicht erreichbar
+PagerDuty contact method phone: «us»
 """,
     "totp_seed": r"""
-otpauth://totp/GitHub:‹user›?secret=«b32_16»&issuer=GitHub
-$ oathtool --base32 --totp "«b32_32»" -d 6
---set auth.otp.seed=«b32_32»
-totp = pyotp.parse_uri("otpauth://totp/Acme?secret=«b32_32»")
-{"two_factor":{"enabled":true,"secret":"«b32_32»","type":"totp"}}
-If you cannot scan the barcode, enter this authenticator key manually: «b32sp»
-google-authenticator⏎Your new secret key is: «b32_26»
-const secret = authenticator.generateSecret(); // totp secret «b32_16»
-INSERT INTO user_mfa (user_id, totp_secret) VALUES (3, '«b32_32»');
-user.totp_secret = '«b32_32»'
-GoogleAuthenticator gAuth: verificationCode for key «b32_16» is 12
-ROTP::Base32 secret: "«b32_32»" drifted by 60 seconds
-otplib.authenticator.check(token, "«b32_32»")
-aws iam enable-mfa-device … --base32-seed «b32_64»
-MFA_SECRET_KEY=«b32_32»
-zbarimg qr.png⏎QR-Code:otpauth://totp/vpn:‹user›?secret=«b32_32»&period=30
-2fa:⏎  method: totp⏎  secret: «b32_32»
-bitwarden: "login": {"username": "‹user›", "totp": "«b32_32»"}
-binascii.Error: Incorrect padding while decoding TOTP secret «b32_52»
-hotp_secret=«b32_32» counter=17
-$ga->getCode('«b32_16»'); // 2FA secret
-freeotp backup: otp secret base32 «b32_32»
-keepassxc: TOTP seed «b32_32»; 30;6
-ykman oath accounts uri "otpauth://totp/acme?secret=«b32_32»"
-new OTPAuth.TOTP({ issuer: 'Acme', secret: '«b32_32»' })
-Authenticator secret for ‹user›@example.org: «b32_32»
-gitlab user otp_secret «b32_32» could not be decrypted
-mfa: { totpSeed: "«b32_32»" }
-OneTimePassword key (TOTP): «b32_16»
-PlaywrightOTP: TOTP_SEED_ADMIN='«b32_32»'
-flask-security: TOTP secret «b32_32» invalid for user
-totp-cli add work acme «b32_32»
-import otpauth uri otpauth://totp/x:y?algorithm=SHA1&digits=6&secret=«b32_32»
-setup 2FA with secret «b32_32»
-authenticator app key: «b32sp»
+otpauth://totp/Slack:‹user›@example.org?secret=«b32_16»&issuer=Slack&algorithm=SHA1
+oathtool -b --totp=sha1 «b32_32»
+launch.json: "env": { "E2E_TOTP_SECRET": "«b32_32»" }
+code = pyotp.TOTP(s="«b32_32»").at(0)
+mfa_devices:⏎  - name: phone⏎    totp_secret: «b32_32»
+Scan the QR code or type the 2FA setup key: «b32sp»
+Enrolled TOTP factor, secret: «b32_26»
+verifyTOTP(code, '«b32_16»') // two-factor secret
+COPY two_factor (user_id, totp_secret) FROM stdin;⏎1⇥«b32_32»
+user.update!(otp_secret: "«b32_32»")
+com.warrenstrange.googleauth: invalid TOTP secret key «b32_16»
+qrencode -t ANSI "otpauth://totp/db:‹user›?secret=«b32_32»"
+KeeUriFormat otpauth://totp/x?secret=«b32_52»&period=60&digits=8
+aws iam create-virtual-mfa-device: Base32StringSeed «b32_64»
+ADMIN_2FA_SECRET=«b32_32» npm run e2e
+1password: one-time password field otpauth://totp/acme?secret=«b32_32»
+totp:⏎  issuer: Acme⏎  secret: «b32_32»
+{"login":{"totp":"«b32_32»"}} # vaultwarden export, TOTP
+illegal base32 data at input byte 16 in TOTP secret "«b32_32»"
+counter-based otpauth://hotp/bank?secret=«b32_32»&counter=4
+Google2FA::getCurrentOtp('«b32_16»')
+andOTP backup: {"secret":"«b32_32»","issuer":"Acme","type":"TOTP"}
+keepass: TimeOtp-Secret-Base32 = «b32_32»
+ykman oath accounts add --oath-type TOTP vpn «b32_32»
+TimeBasedOneTimePassword(secret: "«b32_32»")
+2FA secret for user ‹user› is «b32_32», do not share it
+nextcloud twofactor_totp: decrypted TOTP secret «b32_32»
+totpSecretKey = '«b32_32»'
+authenticator (TOTP) key: «b32_16»
+await loginWithTotp(page, 'TOTP secret', '«b32_32»')
+django_otp: TOTPDevice secret base32 «b32_32»
+google_authenticator: «b32_16»⏎" RATE_LIMIT 3 30⏎" TOTP_AUTH
+uri = "otpauth://totp/" + user + "?secret=«b32_32»"
+reset MFA; new TOTP seed is «b32_32»
+my authenticator setup key is «b32sp»
 """,
     "jwt": r"""
-HTTP 401 {"message":"jwt malformed","token":"«jwt»"}
-< set-cookie: __session=«jwt»; Path=/; Secure
-authorization: Bearer «jwt»⏎content-type: application/json
-jose.exceptions.ExpiredSignatureError while decoding «jwt»
-export SUPABASE_ACCESS_JWT=«jwt»
-$ vault write auth/kubernetes/login role=app jwt=«jwt»
-response: {"id_token":"«jwt»","scope":"openid"}
-JWT.decode("«jwt»", nil, false)
-curl -b "jwt=«jwt»" https://‹host›/admin
-kubeconfig user token «jwt» is expired
-apiVersion: v1⏎kind: Secret⏎stringData:⏎  token: «jwt»
-private val TEST_JWT = "«jwt»"
-https://‹host›/reset?token=«jwt»
-sessionStorage: accessToken → «jwt»
-socket.io handshake auth: { token: "«jwt»" }
-x-access-token: «jwt»
-expect(verify("«jwt»")).toThrow()
-ERR_JWS_SIGNATURE_VERIFICATION_FAILED «jwt»
-ghost admin token: Ghost «jwt»
-MINIO_TOKEN «jwt» rejected
-let claims = decode::<Claims>("«jwt»", &key, &validation)?;
-npm_token? no, artifactory access token «jwt»
-CI_JOB_JWT=«jwt»
-{"event":"login","user":"‹user›","jwt":"«jwt»"}
-argocd login --auth-token «jwt»
-Invalid JWT '«jwt»': kid not found in JWKS
-websocket upgrade wss://‹host›/feed?jwt=«jwt»
-dex: oauth2 callback id_token=«jwt»
-Sec-WebSocket-Protocol: bearer, «jwt»
-mutation refresh($t: String = "«jwt»") { refresh(token: $t) { ok } }
-openssl dgst -verify failed for token «jwt»
-keycloak: client_assertion=«jwt»
-token_review: status: authenticated: false, token: «jwt»
-eventsource: GET /stream?access_token=«jwt» 401
-[env] APP_STORE_CONNECT_JWT="«jwt»"
+{"level":"warn","msg":"token expired","jwt":"«jwt»"}
+* Connection #0⏎> authorization: Bearer «jwt»⏎< HTTP/2 403
+Cookie: next-auth.session-token=«jwt»; lang=en
+TokenExpiredError: jwt expired⏎    at verify («jwt»)
+ACCESS_TOKEN="«jwt»" ./smoke.sh
+tokenreviews.authentication.k8s.io: spec: token: «jwt»
+{"data":{"login":{"token":"«jwt»"}}}
+jwt.verify('«jwt»', pubKey)
+http GET :8080/api "Authorization:Bearer «jwt»"
+cat /var/run/secrets/kubernetes.io/serviceaccount/token⏎«jwt»
+<add key="LicenseJwt" value="«jwt»" />
+http://localhost:3000/auth/confirm?token_hash=«jwt»
+document.cookie = "jwt=«jwt»"
+String jwt = "«jwt»";
+graphql-ws connection_init payload {"authToken":"«jwt»"}
+X-Auth-Request-Access-Token: «jwt»
+assert_raises(JWT::ExpiredSignature) { decode "«jwt»" }
+ERROR kong jwt plugin: bad token; signature verification failed «jwt»
+spring: JwtValidationException for token value «jwt»
+mosquitto_pub -u jwt -P «jwt» -t t -m hi
+claims, err := ParseToken("«jwt»")
+metabase embed: https://bi.example.test/embed/dashboard/«jwt»
+CI_JOB_TOKEN_JWT_V2: «jwt»
+loginResponse.accessToken=«jwt»
+oc login --token=«jwt» --server=https://10.1.2.7:6443
+PyJWT: InvalidAudienceError «jwt»
+new WebSocket('wss://‹host›/ws', ['access_token', '«jwt»'])
+id token from the browser: «jwt»
+mercure: invalid publisher JWT «jwt»
+query: { authorization: "Bearer «jwt»" } // HAR entry
+echo «jwt» | cut -d. -f2 | base64 -d
+oidc client_assertion_type=jwt-bearer&client_assertion=«jwt»
+firebase custom token: «jwt»
+GET /sse?jwt=«jwt» HTTP/1.1
+livekit join token = «jwt»
 """,
     "high_entropy_hex": r"""
-heroku config:set SECRET_KEY_BASE="«hex128»"
-production:⏎  secret_key_base: «hex128»
-Couldn't decrypt config/credentials.yml.enc. RAILS_MASTER_KEY was «hex32»
-framework:⏎  secret: «hex32»   # symfony APP_SECRET
-macaroon_secret_key: "«hex64»"
-turn: { sharedSecret: "«hex64»" }
-jwt.secret=«hex128»
-sqlcipher> PRAGMA hexkey = '«hex64»';
-openssl aes-256-cbc -d -K «hex64» -iv ‹hex32› -in backup.enc
-wpa_passphrase lab⏎⇥psk=«hex64»
-app.use(cookieSession({ keys: ['«hex64»'] }))
-FIELD_ENCRYPTION_KEY: "«hex64»"
-'env' => ['crypt' => ['key' => '«hex32»']]  // magento app/etc/env.php
-$cfg['blowfish_secret'] = '«hex32»';
-STRIPE_WEBHOOK_SECRET=whsec_«hex64»
-Unseal Key (will be hidden): «hex66»
-cookieValidationKey: '«hex32»', // yii2 secret
-setkey -c <<< 'add 10.0.0.1 10.0.0.2 esp 0x201 -E aes-cbc 0x«hex64»;'
-TTN device: appKey=«HEX32»
-ot-ctl dataset networkkey «hex32»
-secretsdump: svc_sql:1104:‹hex32›:«hex32»:::
-HMAC_SECRET = bytes.fromhex('«hex64»')
-masterKey: 0x«hex64»
-github webhook secret = "«hex40»"
-DEVISE_SECRET_KEY=«hex128»
-gitlab-secrets.json: "otp_key_base": "«hex128»"
-discourse: api_key secret «hex64»
-AES-256 encryption key (hex) = «hex64»
-oauth2-proxy --cookie-secret=«hex32»
-private static final String SIGNING_SECRET = "«hex64»";
-[security]⏎secret_key = «hex64»
-key := mustHex("«hex64»") // session encryption key
-KMS_LOCAL_SEED_SECRET=«hex64»
-DATA_ENCRYPTION_KEY (DEK) in plaintext: «hex64»
-api_secret: «hex48»
+dotenv: SECRET_KEY=«hex64»⏎DEBUG=0
+secrets.yml:⏎staging:⏎  secret_key_base: «hex128»
+echo «hex32» > config/master.key && bin/rails credentials:show
+parameters:⏎  kernel.secret: '«hex32»'
+form_secret: "«hex64»"
+coturn: use-auth-secret⏎static-auth-secret=«hex64»
+JWT_SIGNING_SECRET=«hex64» node api.js
+SQLCipher: PRAGMA key="x'«hex64»'" failed: file is not a database
+openssl enc -aes-128-cbc -d -K «hex32» -iv ‹hex32› < in > out
+hostapd: wpa_psk=«hex64»
+secret: "«hex64»" # express-session
+DB_ENCRYPTION_KEY=«hex64»
+encrypt: {"algorithm":"aes-256-gcm","key":"«hex64»"}
+webhooks:⏎  - url: https://‹host›/hook⏎    secret: «hex40»
+vault operator unseal «hex66»
+LIVEKIT_API_SECRET=«hex64»
+'encryptionKey' => '«hex64»', // craft cms security key
+esp auth hmac(sha256) 0x«hex64» enc cbc(aes) 0x«hex64»
+NwkKey: "«HEX32»"  # LoRaWAN network secret
+network_key: [secret] «HEX32» (zwave S2)
+mimikatz: * NTLM     : «hex32»
+secret = binascii.unhexlify("«hex64»")
+MASTER_ENCRYPTION_KEY: «hex64»
+if (signature !== hmac('«hex64»', body)) throw new Error('bad webhook secret')
+export OTP_SECRET=«hex128» SECRET_KEY_BASE=«hex128»
+secret_token = '«hex128»'
+ghost: content admin secret «hex64»
+let cipherKey = Data(hexString: "«hex64»") // AES key
+COOKIE_SECRET='«hex64»'
+HMACSHA256(Convert.FromHexString("«hex64»"))
+zoneminder ZM_AUTH_HASH_SECRET=«hex32»
+Ed25519 signing secret (hex): «hex64»
+oauth consumer secret: «hex40»
+-----BEGIN OpenVPN Static key V1-----⏎«hex32»⏎«hex32»⏎«hex32»⏎-----END OpenVPN Static key V1-----
+wallet encryption secret=«hex64» decrypted ok
 """,
 }
 
 CLEAN = r"""
-Author: Build Bot <build@example.org>⏎Date:   Tue Nov 3 10:11:12 2026 +0000⏎⏎    Bump jsonwebtoken to 9.0.2
-[main ‹hex7›] Remove hard-coded credentials
-Updating ‹hex7›..‹hex7›⏎Fast-forward
-pick ‹hex7› add password reset⏎squash ‹hex7› fix typo
-‹hex40› refs/tags/v1.4.0^{}
-‹hex40›⇥refs/heads/main
-fatal: bad object ‹hex40›
-error: Server does not allow request for unadvertised object ‹hex40›
-^‹hex7› (Build Bot 2026-11-03 10:11:12 +0000 42) def token
-blame: ‹hex8› (dev 2026-01-01 12) password = ask()
-git rev-parse HEAD⏎‹hex40›
-note: base commit ‹hex40› not found, using merge-base
-Range-diff: 1:  ‹hex7› = 1:  ‹hex7› Hide token in logs
-diff --git a/src/secrets.ts b/src/secrets.ts⏎similarity index 97%
-Deleted branch fix/password-reset (was ‹hex7›).
-Dropped refs/stash@{0} (‹hex40›)
-tagger bot <bot@example.org> 1790000000 +0000
-gitdir: /src/.git/modules/vendor/lib
-pack-‹hex40›.idx is corrupt
-error: inflate: data stream error⏎fatal: pack has bad object at offset ‹digits8›: inflate returned -3
-Switched to a new branch 'chore/rotate-secrets'
-fatal: could not read Username for 'https://git.example.test': terminal prompts disabled
-fatal: could not read Password for 'https://ci@git.example.test': No such device or address
-remote: error: GH013: Repository rule violations found for refs/heads/main. Push cannot contain secrets
-Support for password authentication was removed. Please use a personal access token instead.
-[credential]⏎    helper = osxkeychain
-pre-commit: detect-private-key.............................Passed
-changeset: ‹n›:‹hex12›⏎tag: tip
-r‹n› | dev | 2026-11-03 10:11:12 +0000 | 1 line
-warning: field `api_key` is never read⏎  --> src/config.rs:9:5
-error[E0599]: no method named `expose_secret` found for struct `String` in the current scope
-error[E0382]: borrow of moved value: `token`
-error[E0433]: failed to resolve: use of undeclared crate or module `hmac`
-   Compiling password-hash v0.5.0
-warning: `shop` (lib) generated 3 warnings (run `cargo fix --lib -p shop` to apply)
-source = "registry+https://crates.example.test/index"⏎checksum = "‹hex64›"
-{"rev":"‹hex40›","crate":"ed25519-dalek"}
-"$message_type":"artifact","artifact":"/t/debug/deps/libring-‹hex16›.rmeta"
-thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: NotPresent', src/main.rs:7:42 // std::env::var("API_TOKEN")
-assertion `left == right` failed⏎  left: "‹hex64›"⏎ right: "‹hex64›" // sha256 of fixture
-rustc --crate-name shop --edition=2021 -C metadata=‹hex16› -C extra-filename=-‹hex16›
-Executable unittests src/lib.rs (target/debug/deps/shop-‹hex16›)
-insta: Snapshot Summary: login__wrong_password.snap.new
-match token { Token::Plus => self.add(), Token::Minus => self.sub(), _ => None }
-let secret = Secret::new(std::fs::read_to_string("/run/secrets/key")?);
-#[serde(skip_serializing)] password: String,
-#[arg(long, env = "API_KEY", hide_env_values = true)] api_key: String,
-pub fn verify(token: &Token, key: &PublicKey) -> Result<Claims, Error>
-const TOKEN_LEN: usize = 32;
-tokio::spawn(async move { refresh_token(client).await })
-impl fmt::Debug for Password { fn fmt(&self, f: &mut Formatter) -> fmt::Result { f.write_str("***") } }
-miri: error: Undefined Behavior: dereferencing pointer at alloc‹digits6›
-wasm-bindgen: export `__wbg_token_free` not found
-  /lodash@4.17.21:⏎    resolution: {integrity: sha512-‹b64_88›}⏎    dev: true
-"node_modules/jose": {⏎      "version": "5.2.4",⏎      "integrity": "sha512-‹b64_88›",
-pnpm-lock.yaml is not up to date with package.json (specifiers don't match: "dotenv": "^16.4.5")
-    "lodash": ["lodash@4.17.21", "", {}, "sha512-‹b64_88›"],
-error: integrity check failed for tarball: left-pad, expected sha1-‹b64_28›
-npm notice shasum:        ‹hex40›
-npm notice integrity:     sha512-‹b64n13›[...]‹b64n13›==
-npm audit: jsonwebtoken <=8.5.1 Severity: moderate - GHSA-hjrf-2m68-5959
-npm ERR! code ENEEDAUTH⏎npm ERR! need auth This command requires you to be logged in to https://npm.example.test/
-npm token list
-(node:‹n›) [DEP0182] DeprecationWarning: Short GCM authentication tags are deprecated
-SyntaxError: Unexpected token '<', "<!DOCTYPE "... is not valid JSON
-SyntaxError: Unexpected token u in JSON at position 0
-ReferenceError: apiKey is not defined⏎    at file:///app/src/client.mjs:4:17
-TypeError: Cannot read properties of undefined (reading 'accessToken')
-UnhandledPromiseRejection: Error: secretOrPrivateKey must have a value
-/app/.next/static/chunks/pages/login-‹hex16›.js
-/app/node_modules/.vite/deps/chunk-‹up8›.js?v=‹hex8›
-/app/node_modules/.pnpm/next@14.2.3_‹low26›/node_modules/next/dist/server/lib/start-server.js
-Error: Minified React error #418; visit https://react.example.org/errors/418
-<link rel="modulepreload" crossorigin href="/assets/vendor-‹mixed8›.js">
-<meta name="csp-nonce" content="{{ nonce }}">
-import styles from './Password.module.css'; // Password_input__‹mixed5›
-._1‹mixed5›_12 { display: grid }
-src: url(/fonts/inter.‹hex8›.woff2) format("woff2");
-workbox precache: {url: "/index.html", revision: "‹hex32›"}
-next-env: Loaded env from /app/.env.local
-const { data } = useSWR(token ? ['/api/me', token] : null, fetcher);
-export const authOptions = { secret: process.env.NEXTAUTH_SECRET };
-z.object({ email: z.string().email(), password: z.string().min(12) })
-res.cookie('token', token, { httpOnly: true, secure: true });
-const hash = crypto.createHash('sha256').update(password).digest('hex');
-useState<string>(''); // password
-logger.info({ password: '[Redacted]' }, 'login attempt');
-throw new UnauthorizedException('Invalid token');
-app.post('/login', passport.authenticate('local', { failureRedirect: '/login' }))
-axios.defaults.headers.common['Authorization'] = `Bearer ${token}`;
-describe('ApiKeyGuard', () => {
-cy.get('[data-test=password]').type(Cypress.env('PASSWORD'), { log: false })
-playwright: locator.fill: Timeout 30000ms exceeded. waiting for getByLabel('Password')
-eslint: 12:7  error  'refreshToken' is assigned a value but never used  @typescript-eslint/no-unused-vars
-prettier: [warn] src/auth/apiKey.ts
-  File "/usr/lib/python3.12/site-packages/jwt/api_jwt.py", line 210, in decode⏎jwt.exceptions.DecodeError: Not enough segments
-jwt.exceptions.ExpiredSignatureError: Signature has expired
-NameError: name 'password' is not defined
-sqlalchemy.exc.ProgrammingError: (psycopg.errors.UndefinedColumn) column users.api_token does not exist
-RuntimeError: The session is unavailable because no secret key was set. Set the secret_key on the application
-TypeError: __init__() missing 1 required positional argument: 'api_key'
-botocore.exceptions.NoCredentialsError: Unable to locate credentials
-paramiko.ssh_exception.PasswordRequiredException: Private key file is encrypted
-cryptography.exceptions.InvalidSignature
-cryptography.fernet.InvalidToken
-smtplib.SMTPAuthenticationError: (535, b'5.7.8 Error: authentication failed:')
-huggingface_hub.errors.GatedRepoError: 401 Client Error. (Request ID: Root=1-‹hex8›-‹hex24›;‹uuid›)
-Special tokens have been added in the vocabulary, make sure the associated word embeddings are fine-tuned or trained.
-UserWarning: Token indices sequence length is longer than the specified maximum sequence length for this model (2048 > 1024)
-~/.cache/huggingface/hub/models--gpt2/snapshots/‹hex40›/config.json
-wandb: Run data is saved locally in ./wandb/run-20261103_101112-‹low8›
-torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
-GPU 0: NVIDIA H100 (UUID: GPU-‹uuid›)
-eos_token_id=50256, pad_token_id=50257
-{"model":"gpt-4o","usage":{"prompt_tokens":812,"completion_tokens":96,"total_tokens":908}}
-openai.RateLimitError: Error code: 429 - Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000
-poetry.lock: {file = "attrs-23.2.0-py3-none-any.whl", hash = "sha256:‹hex64›"}
-Pipfile.lock: "sha256": "‹hex64›"
-uv.lock: sdist = { url = "https://files.example.test/a.tar.gz", hash = "sha256:‹hex64›", size = 12345 }
-conda: numpy-1.26.4-py312h‹hex7›_0
-    sha256: ‹hex64›⏎    md5: ‹hex32›
-pytest: tmp_path = PosixPath('/tmp/pytest-of-ci/pytest-‹n›/test_token0')
-============================= test session starts =============================⏎collected 88 items / 1 error
-ruff: S105 Possible hardcoded password assigned to: "password" (src/a.py:4)
-bandit: Issue: [B106:hardcoded_password_funcarg] Severity: Low  Location: ./app/db.py:12
-app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY")
-conn = psycopg2.connect(host=cfg.host, user=cfg.user, password=cfg.password)
-if not hmac.compare_digest(expected, given): abort(403)
-keyring.set_password("acme", user, password)
-class Token(BaseModel): access_token: str; token_type: str
-def authenticate(username: str, password: str) -> User | None:
-assert "password" not in caplog.text
-parser.add_argument("--api-key", help="API key (or set ACME_API_KEY)")
-os.environ.pop("AWS_SECRET_ACCESS_KEY", None)
-org.springframework.beans.factory.UnsatisfiedDependencyException: Error creating bean with name 'passwordEncoder'
-io.jsonwebtoken.security.WeakKeyException: The specified key byte array is 56 bits which is not secure enough
-java.io.IOException: keystore password was incorrect⏎Caused by: java.security.UnrecoverableKeyException: failed to decrypt safe contents entry
-javax.crypto.BadPaddingException: Given final block not properly padded. Such issues can arise if a bad key is used during decryption.
-2026-11-03 10:11:12.345  INFO 1 --- [main] o.s.s.web.DefaultSecurityFilterChain: Will secure any request with [BearerTokenAuthenticationFilter]
-Using generated security password: (hidden)
-	at java.base/java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1144)
-spring.security.oauth2.client.registration.okta.client-secret=${OKTA_CLIENT_SECRET}
-private final PasswordEncoder encoder = new BCryptPasswordEncoder();
-public record LoginRequest(String username, String password) {}
-@ToString.Exclude private String secret;
-System.getProperty("javax.net.ssl.keyStorePassword")
-final String token = request.getHeader("X-Auth-Token");
-org.hibernate.SQL: select u.id,u.password from users u where u.email=?
-Alias name: server⏎Entry type: PrivateKeyEntry⏎Certificate chain length: 2
-Owner: CN=example.org⏎Serial number: ‹hex16›⏎Valid from: Tue Nov 03 10:11:12 UTC 2026
-         SHA256: ‹colonHEX32›
-kotlinc: warning: parameter 'token' is never used
-Execution failed for task ':app:validateSigningRelease'. > Keystore file '/app/release.jks' not found for signing config 'release'.
-> Could not find method storePassword() for arguments [null]
-gradle-8.7-bin/‹low25›/gradle-8.7
-scala: value password is not a member of com.acme.User
-[error] sbt.librarymanagement.ResolveException: unresolved dependency: com.github.jwt-scala#jwt-core_3;10.0.0
-ch.qos.logback: %mask{password} pattern active
-AndroidRuntime: FATAL EXCEPTION: main Process: com.acme.shop, PID: ‹n›
-adb: error: failed to get feature set: device '‹HEX12›' not found
-E/FirebaseMessaging: Failed to get FIS auth token
-I/flutter ( ‹n›): ══╡ EXCEPTION CAUGHT BY WIDGETS LIBRARY ╞══
-TextFormField(obscureText: true, decoration: InputDecoration(labelText: 'Password'))
-final token = await storage.read(key: 'access_token');
-panic: open /run/secrets/db_password: no such file or directory
-fatal error: all goroutines are asleep - deadlock!⏎⏎goroutine 1 [select]:
-	/go/src/app/token.go:31 +0x‹hex3›
-main.handler(0xc0000b‹hex4›, 0x‹hex2›)
-# example.test/shop/auth⏎./jwt.go:12:6: missing return
-go.sum: golang.org/x/oauth2 v0.19.0 h1:‹b64_44›
-SECURITY ERROR⏎This download does NOT match an earlier download recorded in go.sum.
-cfg.Password = strings.TrimSpace(string(b))
-if subtle.ConstantTimeCompare([]byte(a), []byte(b)) != 1 { return ErrBadToken }
-return fmt.Errorf("parse token: %w", err)
-bcrypt.CompareHashAndPassword(hash, []byte(password))
-http: TLS handshake error from 10.1.2.7:51022: remote error: tls: bad certificate
-golangci-lint: G101: Potential hardcoded credentials (gosec)
-staticcheck: const apiKeyHeader is unused (U1000)
-** (Mix) Could not compile dependency :bcrypt_elixir
-** (KeyError) key :secret_key_base not found in: [url: [host: "localhost"]]
-"jason": {:hex, :jason, "1.4.1", "‹hex64›", [:mix], [], "private", "‹hex64›"},
-#PID<0.‹n3›.0> running ShopWeb.Endpoint terminated
-secret_key_base: System.fetch_env!("SECRET_KEY_BASE"),
-iex> :crypto.strong_rand_bytes(32) |> Base.encode64()
-ghc: • Couldn't match expected type ‘Token’ with actual type ‘[Char]’
-stack: resolver: lts-22.18⏎sha256: ‹hex64›⏎size: 712153
-opam: [ERROR] The sources of package jwto could not be obtained: bad checksum, expected md5=‹hex32›
-Error in library(httr2) : there is no package called ‘httr2’
-Julia: git-tree-sha1 = "‹hex40›"⏎uuid = "‹uuid›"
-Can't locate Crypt/JWT.pm in @INC (you may need to install the Crypt::JWT module)
-lua: attempt to index a nil value (global 'token')
-NoMethodError (undefined method `password=' for #<User:0x0000‹hex12›>)
-Devise::Mapping: mapping for :admin_user not found
-Processing by SessionsController#create as HTML⏎  Parameters: {"authenticity_token"=>"[FILTERED]"}
-Started POST "/users/password" for 10.1.2.7 at 2026-11-03 10:11:12 +0000
-PLATFORMS⏎  x86_64-linux⏎DEPENDENCIES⏎  jwt⏎  rack-attack
-ActiveSupport::EncryptedFile::MissingKeyError: Missing encryption key to decrypt file with. Ask your team for your master key
-validates :password, length: { minimum: 12 }
-Rails.application.credentials.dig(:aws, :secret_access_key)
-rubocop: Style/HashSyntax: Use the new Ruby 1.9 hash syntax. :password => pw
-PHP Warning:  Undefined array key "api_token" in /app/src/Login.php on line 22
-In EncryptCookies.php line 44: The MAC is invalid. (DecryptException)
-composer.lock: "dist": {"type": "zip", "reference": "‹hex40›", "shasum": ""}
-Symfony\Component\DependencyInjection\Exception\EnvNotFoundException: Environment variable not found: "APP_SECRET".
-'secret' => $_ENV['APP_SECRET'],
-phpstan: Parameter #1 $password of function password_verify expects string, string|null given.
-<?php echo csrf_field(); ?>
-wp-config: define( 'AUTH_KEY', getenv('AUTH_KEY') );
-Deprecated: Function mcrypt_encrypt() is deprecated
-warning CS8618: Non-nullable property 'Password' must contain a non-null value when exiting constructor.
-Microsoft.Data.SqlClient.SqlException (0x80131904): Login failed for user 'app'. ClientConnectionId:‹uuid›
-   at Acme.Auth.TokenService.Issue(User user) in /src/Auth/TokenService.cs:line 61
-<AssemblyOriginatorKeyFile>acme.snk</AssemblyOriginatorKeyFile>
-"Microsoft.AspNetCore.App/8.0.4": { "sha512": "sha512-‹b64_88›" }
-options.Password.RequiredLength = 12;
-builder.Configuration.AddUserSecrets<Program>();
-[Authorize(AuthenticationSchemes = JwtBearerDefaults.AuthenticationScheme)]
-HRESULT: 0x8007052E The user name or password is incorrect.
-Get-Credential -UserName admin -Message "Enter the password"
-$password = Read-Host -AsSecureString "Password"
-PS C:\> (Get-FileHash .\setup.exe).Hash⏎‹HEX64›
-EventID 4625: An account failed to log on. Security ID: S-1-5-21-‹digits10›-‹digits10›-‹digits9›-1001
-{‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12›}
-Faulting module path: C:\Windows\System32\ntdll.dll⏎Report Id: ‹uuid›
-CertUtil: -hashfile command completed successfully. ‹hex64›
-Thumbprint: ‹HEX40›
-Segmentation fault (core dumped)⏎#0  0x0000‹hex12› in EVP_DecryptFinal_ex () from /lib/libcrypto.so.3
-token.h:14:8: error: redefinition of 'struct token'
-AddressSanitizer: SUMMARY: heap-buffer-overflow /src/base64.c:51 in b64_decode
-    Build ID: ‹hex40›
-valgrind: ==‹n›== Invalid read of size 8 at 0x‹hex8›: parse_key (conf.c:81)
-note: candidate: 'Token::Token(const std::string&)'
-if (strcmp(password, stored) != 0) return -1;
-#define API_KEY_MAX 128
-memset(secret, 0, sizeof secret);
-static const char *kPrompt = "Password: ";
-objdump: 00000000004‹hex5› <get_token>:
-error: no such module 'KeychainAccess'
-SecItemCopyMatching returned -25300 (errSecItemNotFound)
-let password = try Keychain.get("acme.password")
-error: Signing for "App" requires a development team. Select a development team in the Signing & Capabilities editor.
-    Signing Identity:     "Apple Development: Dev Team (‹up10›)"
-"state": {"revision": "‹hex40›", "version": "1.5.4"}
-CodeResources hash2: ‹b64_44›
-Step 4/9 : RUN echo "no secrets here"⏎ ---> Running in ‹hex12›
-ERROR: failed to register layer: Error processing tar file(exit status 1): archive/tar: invalid tar header
-manifest for registry.example.test/shop@sha256:‹hex64› not found: manifest unknown
-exporting layers done⏎ => writing image sha256:‹hex64›
-COPY --from=build /app/dist /usr/share/nginx/html
-buildx: importing cache manifest from registry.example.test/shop:cache => sha256:‹hex64›
-{"mediaType":"application/vnd.oci.image.layer.v1.tar+gzip","digest":"sha256:‹hex64›","size":32654}
-podman: Error: short-name "shop" did not resolve to an alias
-WARNING! Using --password via the CLI is insecure. Use --password-stdin.
-Login Succeeded
-services.db.environment.POSTGRES_PASSWORD must be a string, number or null
-network ‹hex64› not found
-Error: No such container: ‹hex12›
-docker secret ls⏎ID                          NAME          CREATED⏎‹low25›   db_password   3 weeks ago
-swarm node ‹low25› is down
-trivy: usr/lib/libssl.so.3 CVE-2024-0727 MEDIUM; Secrets: 0
-cosign: Verified OK; tlog index ‹digits8›, digest sha256:‹hex64›
-Warning  FailedMount  MountVolume.SetUp failed for volume "token" : secret "ci-token-‹low5›" not found
-deployment.apps/auth configured⏎secret/db unchanged
-ownerReferences:⏎- kind: ReplicaSet⏎  name: auth-‹hex10›⏎  uid: ‹uuid›
-pod-template-hash: ‹hex10›
-envFrom:⏎- secretRef:⏎    name: shop-env
-kubectl create secret generic db --from-file=password=./pw.txt
-type: kubernetes.io/dockerconfigjson
-data:⏎  password: <base64-encoded value>
-Error from server (NotFound): secrets "tls-cert" not found
-x509: certificate signed by unknown authority (possibly because of "crypto/rsa: verification error")
-Unable to connect to the server: getting credentials: exec: executable aws failed with exit code 255
-certificate-authority-data: DATA+OMITTED⏎client-key-data: REDACTED
-argocd app get shop: Sync Revision: ‹hex40›
-ExternalSecret "db": SecretSyncedError: could not get secret data from provider
-sealedsecret.bitnami.com/db created
-istio-proxy: upstream connect error or disconnect/reset before headers. x-request-id: ‹uuid›
-cert-manager: Issuing certificate as Secret does not exist secretName=tls
-etcdserver: request timed out, member ‹hex16›
-kubelet: failed to get sandbox "‹hex64›" status
-helm: Error: template: app/templates/deploy.yaml:31: nil pointer evaluating interface {}.password
-values.yaml: existingSecret: "" # name of a secret that has the key `password`
-auth:⏎  existingSecret: redis-auth⏎  existingSecretPasswordKey: password
-cilium endpoint ‹n› identity ‹digits5›
-Plan: 3 to add, 1 to change, 0 to destroy.
-  ~ secret_string = (sensitive value)
-data.aws_secretsmanager_secret_version.db: Reading...
-Error: Reference to undeclared input variable "github_token"
-  # module.db.random_password.this will be created⏎  + length = 32⏎  + result = (sensitive value)
-output "db_password" { value = random_password.db.result  sensitive = true }
-Error: error configuring Terraform AWS Provider: failed to refresh cached credentials, no EC2 IMDS role found
-provider["registry.example.test/hashicorp/aws"] 5.46.0 h1:‹b64_44›
-etag = "‹hex32›"
-ami = "ami-‹hex17›"
-vpc_security_group_ids = ["sg-‹hex17›"]
-pulumi: error: Missing required configuration variable 'shop:dbPassword'
-pulumi: urn:pulumi:prod::shop::aws:s3/bucket:Bucket::web-‹hex7›
-cdk: Resource handler returned message: "Secret already exists" (RequestToken: ‹uuid›, HandlerErrorCode: AlreadyExists)
-cdk asset ‹hex64›.zip uploaded
-An error occurred (UnrecognizedClientException) when calling the ListTables operation: The security token included in the request is invalid.
-An error occurred (InvalidSignatureException): Signature expired: 20261103T101112Z is now earlier than 20261103T102012Z
-SSO session has expired or is invalid. To refresh this SSO session run aws sso login
-{"UserId":"AIDA‹up16›","Account":"‹digits12›"}
-"KeyId": "‹uuid›", "KeyState": "PendingDeletion"
-"SecretARN": "arn:aws:secretsmanager:eu-west-1:‹digits12›:secret:db-‹mixed6›"
-LogStream: 2026/11/03/[$LATEST]‹hex32›
-START RequestId: ‹uuid› Version: $LATEST
-cloudfront distribution E‹up13› is InProgress
-hosted zone Z‹up20› has no record
-eni-‹hex17› is in use
-vpce-‹hex17› rejected
-snap-‹hex17› completed
-d-‹hex10›.awsapps.test
-route53 change C‹up20› PENDING
-cognito pool eu-west-1_‹mixed9› user is not confirmed
-x-amzn-trace-id: Root=1-‹hex8›-‹hex24›;Sampled=1
-codebuild:⏎  env:⏎    secrets-manager:⏎      DB_PASSWORD: prod/db:password
-gcloud secrets versions access latest --secret=db-password
-ERROR: (gcloud.auth.login) There was a problem with web authentication. Try running again with --no-launch-browser.
-"uniqueId": "1‹digits20›", "email": "ci@acme.iam.gserviceaccount.com"
-"etag": "BwX‹mixed8›="
-bigquery job acme:EU.bquxjob_‹hex8›_19‹hex9› failed
-gke-prod-pool-1-‹hex8›-‹low4› NotReady
-gs://acme-builds/source/17‹digits8›.‹digits6›-‹hex32›.tgz
-google.auth.exceptions.DefaultCredentialsError: Your default credentials were not found.
-x-cloud-trace-context: ‹hex32›/‹digits19›;o=1
-az: 'login' credentials have expired due to inactivity. Trace ID: ‹uuid›
-/providers/Microsoft.Authorization/roleAssignments/‹uuid›
-"principalId": "‹uuid›", "type": "SystemAssigned"
-Azure.Identity.CredentialUnavailableException: DefaultAzureCredential failed to retrieve a token from the included credentials.
-keyvault: SecretNotFound: A secret with (name/id) db-password was not found in this key vault.
-x-ms-version: 2023-01-03⏎x-ms-client-request-id: ‹uuid›
-"clientSecret": "$(AZURE_CLIENT_SECRET)"
-azd env set AZURE_SUBSCRIPTION_ID ‹uuid›
-psql:dump.sql:12: ERROR:  role "app" does not exist
-FATAL:  no pg_hba.conf entry for host "10.1.2.7", user "app", database "shop", SSL off
-HINT:  No function matches the given name and argument types: gen_random_bytes(integer)
-DETAIL:  Key (email)=(x@example.org) already exists.
-CREATE INDEX sessions_token_hash_idx ON sessions USING btree (token_hash);
-COPY public.api_keys (id, name, created_at) FROM stdin;
-GRANT USAGE ON SCHEMA secrets TO reader;
-\password app
-local   all   all   scram-sha-256
-SELECT pg_read_file('postgresql.conf') LIKE '%password_encryption%';
-CREATE USER MAPPING FOR app SERVER s OPTIONS (user :'u', password :'p');
-ERROR 1819 (HY000): Your password does not satisfy the current policy requirements
-[Warning] [MY-010055] 'mysql_native_password' is deprecated
-[ERROR] Can't open and lock privilege tables: Table 'mysql.user' doesn't exist
-gtid_executed: ‹uuid›:1-‹n›
-SET PASSWORD FOR CURRENT_USER() = PASSWORD(@new);
-ORA-28001: the password has expired
-MongoParseError: Password contains unescaped characters
-{"t":{"$date":"2026-11-03T10:11:12.345Z"},"s":"I","c":"ACCESS","id":20249,"msg":"Authentication failed"}
-E11000 duplicate key error collection: shop.users index: token_1 dup key: { token: null }
-ClusterTime: Timestamp(17‹digits8›, 1) hash: BinData(0, "AAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-127.0.0.1:6379> CONFIG GET requirepass⏎1) "requirepass"⏎2) ""
-MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.
-run_id:‹hex40›
-master_replid:‹hex40›
-Code: 516. DB::Exception: default: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)
-CqlTraceException: ‹uuid› trace not found
-kafka: SASL authentication failed: client is not authorized, mechanism PLAIN
-sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="app" password="${KAFKA_PASSWORD}";
-consumer-group member id consumer-orders-1-‹uuid› left
-airflow.exceptions.AirflowNotFoundException: The conn_id `prod_db` isn't defined
-spark: Stage 3.0 (TID ‹n›) app-20261103101112-‹n›
-dag_id=sync run_id=scheduled__2026-11-03T00:00:00+00:00 map_index=-1
-jdbc:postgresql://{{ db_host }}:5432/{{ db_name }}
-DATABASE_URL=postgres://USER:PASSWORD@HOST:PORT/NAME
-amqp://<user>:<password>@rabbit:5672
-sqlite:///./dev.db
-mongodb+srv://<username>:<password>@cluster0.example.org/test
-bolt://localhost:7687
-clickhouse://ch.internal:9000/default
-{"ts":17‹digits8›.‹digits3›,"logger":"auth","msg":"login failed","request_id":"‹uuid›","reason":"bad password"}
-dd.trace_id=‹digits19› dd.span_id=‹digits18›
-otel: exporter timeout trace_id=‹hex32› span_id=‹hex16› trace_flags=01
-uber-trace-id: ‹hex16›:‹hex16›:0:1
-sentry event ‹hex32› captured
-X-Sentry-Trace: ‹hex32›-‹hex16›-1
-newrelic: transaction guid ‹hex16› dropped
-time="2026-11-03T10:11:12Z" level=warning msg="token is about to expire" ttl=59s accessor=redacted
-nginx: 10.1.2.7 - - [03/Nov/2026:10:11:12 +0000] "POST /oauth/token HTTP/1.1" 401 58 "-" "curl/8.5.0"
-haproxy: backend auth has no server available!
-caddy: {"level":"error","logger":"tls.obtain","msg":"could not get certificate from issuer"}
-http_requests_total{path="/password/reset",code="429"} ‹n›
-ALERT TokenExpiryImminent labels: {fingerprint="‹hex16›"}
-X-Fastly-Request-ID: ‹hex40›
-X-Amz-Cf-Pop: FRA56-P4⏎X-Cache: Miss from cloudfront
-Age: 312⏎ETag: "‹hex8›-‹hex3›"⏎Last-Modified: Tue, 03 Nov 2026 10:11:12 GMT
-Strict-Transport-Security: max-age=63072000; includeSubDomains; preload
-Repr-Digest: sha-256=:‹b64_44›:
-Public-Key-Pins: pin-sha256="‹b64_44›"; max-age=5184000
-Proxy-Authenticate: Negotiate
-Vary: Authorization, Cookie
-Authorization: Bearer {{access_token}}
-Authorization: AWS4-HMAC-SHA256 Credential=<access-key>/20261103/us-east-1/s3/aws4_request
-authorization: [REDACTED]
-Cookie: [filtered]
-X-Api-Key: ${env:API_KEY}
-curl -H "Authorization: Bearer $(gcloud auth print-access-token)" https://run.example.test/
-wget --user="$U" --ask-password https://example.org/f
-http --auth-type=bearer --auth="$TOKEN" GET :8000/me
-grpc: code = Unauthenticated desc = missing bearer token
-GET https://api.example.org/v1/users?api_key=[FILTERED] 403
-{"error":"invalid_client","error_description":"Client authentication failed","error_uri":"https://example.org/e"}
-{"error":{"code":"InvalidAuthenticationToken","innerError":{"request-id":"‹uuid›"}}}
-openapi: securitySchemes:⏎  bearerAuth:⏎    type: http⏎    scheme: bearer
-type Mutation { login(email: String!, password: String!): AuthPayload! }
-rpc RotateKey(RotateKeyRequest) returns (RotateKeyResponse);
-string password = 2 [(validate.rules).string.min_len = 12];
-systemd[1]: Starting OpenBSD Secure Shell server (InvocationID=‹hex32›)
-Nov  3 10:11:12 web sudo:   deploy : 3 incorrect password attempts ; TTY=pts/0 ; PWD=/srv ; USER=root ; COMMAND=/bin/ls
-sshd[‹n›]: Connection closed by authenticating user root 10.1.2.7 port 40122 [preauth]
-debug1: identity file /home/dev/.ssh/id_ed25519 type 3
-debug1: Server host key: ssh-ed25519 SHA256:‹b64n43›
-256 SHA256:‹b64n43› deploy@ci (ED25519)
-+--[ED25519 256]--+⏎|      .o=*B       |
-no matching host key type found. Their offer: ssh-rsa,ssh-dss
-sign_and_send_pubkey: signing failed for ED25519 "/home/dev/.ssh/id_ed25519" from agent: agent refused operation
-Add correct host key in /root/.ssh/known_hosts to get rid of this message. Offending ECDSA key in /root/.ssh/known_hosts:12
-ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBB‹b64n86›= ci@build
-sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t‹b64n64› yubikey
-machine-id: ‹hex32›
-UUID=‹uuid› /boot ext4 defaults 0 2
-/dev/mapper/cryptroot: UUID="‹uuid›" TYPE="crypto_LUKS"
-No key available with this passphrase.
-gpg: key ‹HEX16›: public key "Release Bot <release@example.org>" imported
-gpg: decryption failed: No secret key
-gpg: signing failed: Inappropriate ioctl for device
-sub   rsa4096/‹HEX16› 2026-01-01 [E]
-rpm: Header V4 RSA/SHA256 Signature, key ID ‹hex8›: NOKEY
------BEGIN CERTIFICATE-----⏎MIIDdzCCAl+gAwIBAgIE‹b64n44›⏎‹b64n64›⏎-----END CERTIFICATE-----
------BEGIN PGP PUBLIC KEY BLOCK-----⏎⏎mDMEZ‹b64n59›⏎-----END PGP PUBLIC KEY BLOCK-----
-subject=CN = *.example.org⏎issuer=C = US, O = Example CA, CN = R3
-        X509v3 Authority Key Identifier: ‹colonHEX20›
-Enter PEM pass phrase:
-openssl: error:0480006C:PEM routines::no start line:Expecting: ANY PRIVATE KEY
-ssl_certificate_key "/etc/ssl/k.pem" is not readable
-SSL_ERROR_SYSCALL, errno 104 in connection to api.example.org:443
-wg: interface: wg0⏎  public key: ‹b64_44›⏎  private key: (hidden)⏎  listening port: 51820
-peer: ‹b64_44›⏎  allowed ips: 10.8.0.3/32
-[Peer]⏎PublicKey = ‹b64_44›⏎Endpoint = vpn.example.org:51820
-mail._domainkey IN TXT ( "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC‹b64n176›IDAQAB" )
-_acme-challenge.example.org. 60 IN TXT "‹url43›"
-example.org. IN DS ‹n› 13 2 ‹HEX64›
-dovecot: auth: passwd-file(x@example.org): unknown user
-DKIM-Signature: v=1; a=rsa-sha256; d=example.org; s=mail; bh=‹b64_44›; b=‹b64_88›
-In-Reply-To: <‹mixed22›@mail.example.org>
-X-Mailer: sendmail⏎X-Spam-Status: No, score=-1.9
-450 4.7.1 Client host rejected: cannot find your hostname; queue id ‹HEX10›
-Subject: Your password was changed
-Hi, you asked to reset your password. If this was not you, ignore this mail.
-::error file=src/auth.ts,line=3::Secret API_KEY is not set for this environment
-uses: docker/login-action@‹hex40› # v3.1.0
-with:⏎  username: ${{ github.actor }}⏎  password: ${{ secrets.REGISTRY_TOKEN }}
-permissions:⏎  id-token: write⏎  contents: read
-Run ID: ‹digits11›, attempt 2, sha ‹hex40›
-Cache not found for input keys: node-‹hex64›
-Artifact deploy.zip has been successfully uploaded! Artifact ID ‹digits10›. SHA256 digest of uploaded artifact zip is ‹hex64›
-ERROR: Job failed: prepare environment: exit status 1. Check https://docs.example.test/runner/shells for more information
-Running with gitlab-runner 16.11.0 (‹hex8›)⏎  on shared-1 ‹url8›, system ID: s_‹hex12›
-variables:⏎  DEPLOY_TOKEN: $DEPLOY_TOKEN
-[Pipeline] withCredentials⏎[Pipeline] // withCredentials
-credentialsId: 'nexus-deploy'
-stage('Login') { sh 'docker login -u $USER --password-stdin < $PASS_FILE' }
-secret: !Ref DbSecret
-drone: secret: registry_password: cannot find secret
-travis_fold:start:secrets
-renovate: config.migrated hostRules token => **redacted**
-PLAY RECAP ***⏎web1 : ok=12 changed=3 unreachable=0 failed=1
-fatal: [db1]: UNREACHABLE! => {"msg": "Invalid/incorrect password: Permission denied, please try again."}
-ansible.cfg: vault_password_file = ~/.vault_pass
-no_log: true  # contains credentials
-$ANSIBLE_VAULT;1.1;AES256
-chef: data bag secret file /etc/chef/encrypted_data_bag_secret not found
-puppet: Error: Could not request certificate: the certificate retrieved from the master does not match the agent's private key
-salt: minion key for 'web1' is pending; fingerprint ‹colonhex32›
-# Copy to .env and fill in⏎OPENAI_API_KEY=sk-...⏎GITHUB_TOKEN=ghp_...
-JWT_SECRET=please-change-me
-PASSWORD=<your password here>
-SMTP_PASSWORD=
-api_key = "YOUR-API-KEY-HERE"
-"apiKey": "INSERT_YOUR_KEY",
-secretKey: '***'
-DB_PASS=$(cat /run/secrets/db)
-AWS_SECRET_ACCESS_KEY: ${{ secrets.AWS_SECRET_ACCESS_KEY }}
-TOKEN="${1:?usage: deploy.sh TOKEN}"
-password: "{{ .Env.PASSWORD }}"
-client_secret: ENC[AES256_GCM,data:REDACTED,type:str]
-passwordFile: /etc/borg/passphrase
-password_hash_algorithm: argon2id
-auth_token_ttl: 3600
-keyboard_layout: de
-key_rotation_days = 90
-foreign_key: user_id
-token_limit = 8192
-secretName: wildcard-tls
-"secret": false,
-authToken: undefined
-password_policy:⏎  min_length: 14⏎  require_symbols: true
-oauth_callback: /auth/callback
-ssh_private_key_path: ~/.ssh/deploy
-encryption: { algorithm: AES-256-GCM, kms: true }
-privateKeyFile=/etc/pki/tls/private/app.pem
-The password must contain at least one upper-case letter and one digit.
-Never share your recovery phrase with anybody.
-Your session has timed out, please log in again.
-A token is a unit of text; one token is about four characters.
-The seed for the random generator was fixed to make the test repeatable.
-Ask ops for the VPN password; it is not written down here.
-If you lose the private key, the funds cannot be recovered.
-Rotate the signing key before the certificate expires.
-// TODO: encrypt the refresh token at rest
-# never commit real keys; see docs/secrets.md
-docs(security): describe how API keys are hashed
-refactor: rename SecretKey to SigningKey
-chore(deps): bump golang-jwt from 5.2.0 to 5.2.1
-test: cover wrong password and locked account
-BREAKING CHANGE: tokens issued before 3.0 are no longer accepted
-msgstr "Le mot de passe est trop court"
-"login.password.placeholder": "Ihr Passwort"
-<label for="pw">Passwort</label>
-<TextField label="API key" type="password" autoComplete="off" />
-errors.invalid_token=The link has expired
-placeholder: 'pk_live_… or pk_test_…'
-while let Some(token) = lexer.next() {
-switch (token.type) { case TokenType.STRING: return this.string(); }
-private async getAccessToken(): Promise<string> {
-def token_expired?(token) = token.expires_at < Time.now
-const isSecret = (name) => /token|secret|password/i.test(name);
-secret = Secret.from_name("db")
-password = kwargs.pop("password", None)
-val (user, password) = credentials ?: return
-export DATABASE_URL="$(pass show db/url)"
-security find-generic-password -s acme -w
-secret-tool lookup service acme
-TOKEN=$(jq -r .access_token < token.json)
-set +x  # do not print the token
-echo "password: ${PASSWORD:0:2}***"
-vault kv get -mount=secret db⏎== Secret Path ==⏎secret/data/db
-Unseal Progress    1/3⏎Unseal Nonce       ‹uuid›
-token_accessor     redacted⏎token_policies     ["default"]
-age: error: no identities specified
-sops: lastmodified: "2026-11-03T10:11:12Z"⏎pgp: []⏎version: 3.8.1
-recipients: - age1‹low58›
-eth_getLogs topics: ["0x‹hex64›"]
-nonce too low: address 0x‹hex40›, tx: 12 state: 14
-0x‹hex40› is not the owner of token #‹n›
-transactionHash: '0x‹hex64›', gasUsed: ‹digits6›
-verifyingContract: "0x‹hex40›"
-hardhat: Contract 0x‹hex40› has not been verified yet
-txid ‹hex64›:0 is already spent
-bc1p‹low58› received 0.01 BTC
-Merkle root ‹hex64› does not match
-solana: Error: AccountNotFound: pubkey=‹sol_pub›
-Program log: mint ‹sol_pub› supply 1000000
-signature ‹sol_sig› was not confirmed in 30.00 seconds
-ipns: /ipns/k51qzi5uqu5d‹low50› could not resolve
-cosmosvaloper1‹low38› jailed
-cid: bafkrei‹low52›
-swarm: dial /ip4/10.1.2.7/tcp/4001/p2p/12D3KooW‹b58_44›: i/o timeout
-Torrent: magnet:?xt=urn:btih:‹hex40›&dn=ubuntu.iso
-uuid: "‹uuid›", name: "Living room lamp"
-snapshot ‹hex8› saved
-restic: repository ‹hex10› opened (version 2, compression level auto)
-borg: Archive fingerprint: ‹hex64›
-rsync error: some files/attrs were not transferred (code 23) at main.c(1338)
-dedupe: chunk ‹hex64› referenced 3 times
-MD5 (app.zip) = ‹hex32›
-SHA2-256(app.tar.gz)= ‹hex64›
-B2SUM ‹hex128›  app.img
-xxh64: ‹hex16›  data.bin
-{ pkgs ? import (fetchTarball { url = "https://nix.example.test/x.tar.gz"; sha256 = "‹low52›"; }) {} }
-error: builder for '/nix/store/‹low32›-shop-1.0.drv' failed with exit code 1
-bazel: remote cache: 404 for /ac/‹hex64›
-ccache: result key ‹low30›
-guix: hash ‹low52› is invalid
-flatpak: Commit: ‹hex64›
-vendorHash = "sha256-‹b64_44›";
-Homebrew: ==> Downloading https://dl.example.test/blobs/sha256:‹hex64›
-data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7
-data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=
-base64 -d <<< aGVsbG8gd29ybGQK
-"sources":["webpack:///./src/index.js"],"mappings":";;;;;AAAA,IAAIA,CAAC,GAAG,CAAC"
-pageToken=‹b64_32›
-{"next":"/items?after=‹b64_24›","count":50}
-continuationToken '‹b64_44›' for listing page 3 has expired
-epoch 17‹digits8›, slot ‹digits9›
-seq=‹digits9› ack=‹digits10› win 502
-GTIN ‹digits13› out of stock
-Order no. 100-‹digits7›-‹digits7› was shipped
-elapsed_ns=‹digits10› rss_kb=‹digits6›
-Tracking number 1Z‹up16›
-2026-11-03 10:11:12.345678+00 | 42 | active
-v20.12.2, npm 10.5.0, linux/amd64
+‹hex40› (HEAD -> main, origin/main) Rotate signing keys
+* ‹hex7› - (2 days ago) Stop logging the request body
+Reset branch 'main'⏎Your branch is behind 'origin/main' by 3 commits
+Revert "Store tokens in localStorage"⏎⏎This reverts commit ‹hex40›.
+fixup! ‹hex12›: typo in password hint
+(cherry picked from commit ‹hex40›)
+Bisecting: 7 revisions left to test after this (roughly 3 steps)⏎[‹hex40›] Add token cache
+‹hex40› is the first bad commit
+git worktree list⏎/src        ‹hex9› [main]
+Could not apply ‹hex7›... Use bcrypt for passwords
+dangling blob ‹hex40›
+missing tree ‹hex40›
+broken link from  commit ‹hex40›⏎              to    tree ‹hex40›
+gitlink vendor/lib ‹hex40›
+-Subproject commit ‹hex40›⏎+Subproject commit ‹hex40›
+tree ‹hex40›⏎⏎src/⏎tests/
+160000 commit ‹hex40›⇥third_party/zlib
+index 0000000..‹hex7›
+old mode 100644⏎new mode 100755⏎--- a/bin/get-token
+@@ -12,7 +12,7 @@ fn read_password() -> io::Result<String> {
+-    let password = "";⏎+    let password = prompt()?;
+fatal: credential-cache unavailable; no unix socket support
+fatal: unable to access 'https://git.example.test/acme/core.git/': SSL certificate problem: self-signed certificate
+error: The following untracked working tree files would be overwritten by checkout:⏎⇥secrets/.gitkeep
+remote: Resolving deltas: 100% (12/12), completed with 4 local objects.
+batch response: Post "https://git.example.test/acme/core.git/info/lfs/objects/batch": EOF⏎[‹hex64›] Object does not exist on the server
+Downloading assets/logo.psd (4.1 MB) oid ‹hex64›
+jj: Working copy now at: ‹low12› ‹hex8› (empty) (no description set)
+p4: Change ‹digits6› created with 3 open file(s).
+sl: abort: unknown revision '‹hex40›'!
+error[E0432]: unresolved import `crate::token::ApiKey`
+error[E0063]: missing field `password` in initializer of `Login`
+error[E0015]: cannot call non-const fn `SecretString::new` in statics
+help: consider borrowing here: `&token`
+warning: use of deprecated method `Client::with_api_key`: use `ClientBuilder`
+   Compiling rpassword v7.3.1⏎   Compiling keyring v2.3.3
+  Downloaded secrecy v0.8.0 (registry `internal`)
+error: package `jsonwebtoken v9.3.0` cannot be built because it requires rustc 1.73.0 or newer
+name = "subtle"⏎version = "2.5.0"⏎checksum = "‹hex64›"
+error: failed to verify the checksum of `zeroize v1.7.0`
+target/release/build/openssl-sys-‹hex16›/build-script-main
+  = note: "cc" "-m64" "/tmp/rustc‹mixed6›/symbols.o" "shop.shop.‹hex16›-cgu.0.rcgu.o"
+note: rustc 1.78.0 (‹hex9› 2026-04-29) running on x86_64-unknown-linux-gnu
+stack backtrace:⏎   0: rust_begin_unwind⏎             at /rustc/‹hex40›/library/std/src/panicking.rs:652:5
+   3: shop::token::decode::h‹hex16›
+thread 'tokio-runtime-worker' panicked at src/vault.rs:31:14:⏎secret not found: "prod/db"
+---- tokens::expired_is_rejected stdout ----
+test token::roundtrip has been running for over 60 seconds
+proptest: seed file regressions: cc ‹hex64› # shrinks to input
+cargo deny: error[vulnerability]: RSA key recovery through timing sidechannel (RUSTSEC-2023-0071)
+clippy: this `if let` can be collapsed: if let Some(secret) = key
+let Some(key) = cfg.api_key.as_deref() else { bail!("no API key configured") };
+pub struct Login<'a> { user: &'a str, password: &'a SecretBox<str> }
+impl From<Token> for HeaderValue
+std::mem::take(&mut self.password).zeroize();
+type Key = [u8; 32];
+fn private_key_path(&self) -> &Path
+use sha2::{Digest, Sha256}; // token hashing
+tracing::warn!(user = %user.id, "wrong password");
+std::env::remove_var("GITHUB_TOKEN");
+trybuild: tests/ui/missing_key.rs ... mismatch
+"@babel/core@^7.24.0":⏎  version "7.24.4"⏎  integrity sha512-‹b64_88›
+  "resolved": "https://npm.example.test/ms/-/ms-2.1.3.tgz",⏎  "integrity": "sha512-‹b64_88›"
+  checksum: ‹hex128›⏎  languageName: node⏎  linkType: hard
+➤ YN0018: │ jose@npm:5.2.4: The remote archive doesn't match the expected checksum
+bun install: error: IntegrityCheckFailed extracting tarball from dotenv (sha512-‹b64_88›)
+deno.lock: "https://deno.example.test/std@0.224.0/fmt/colors.ts": "‹hex64›"
+error: The source code is invalid, as it does not match the expected hash in the lock file.
+npm ERR! code E401⏎npm ERR! Incorrect or missing password.⏎npm ERR! If you were trying to login, change your password, create an authentication token or enable two-factor
+npm ERR! code E404⏎npm ERR! 404 Not Found - GET https://npm.example.test/@acme%2fsecrets
+npm WARN config _auth is deprecated
+gyp ERR! stack Error: not found: make
+Error: Cannot find module 'jsonwebtoken'⏎Require stack:⏎- /app/auth.js
+JsonWebTokenError: jwt must be provided
+TypeError [ERR_INVALID_ARG_TYPE]: The "key" argument must be of type string or an instance of ArrayBuffer. Received undefined
+Error: ENOENT: no such file or directory, open '/run/secrets/api_key'
+ERR_OSSL_EVP_UNSUPPORTED: error:0308010C:digital envelope routines::unsupported
+(Use `node --trace-warnings ...` to show where the warning was created) token.mjs:‹n›
+chunk 2-‹mixed8›.js (login) 18.2 kB [rendered]
+/build/_assets/root-‹up8›.css
+/_nuxt/entry.‹hex8›.js net::ERR_ABORTED 404
+__webpack_require__.u = (e) => "static/chunks/" + e + ".‹hex16›.js"
+GET /_next/data/‹url21›/index.json 404
+esbuild: [ERROR] Could not resolve "./api-key"
+svelte-‹low7›.svelte-kit { color: red }
+data-v-‹hex8› data-v-app
+<div id="radix-:r‹n1›:" data-state="closed">
+<input type="password" id="new-password" autocomplete="new-password" minlength="12">
+<form action="/login" method="post"><input type="hidden" name="_csrf" value="{{ csrfToken }}">
+storybook: PasswordInput.stories.tsx
+const { accessToken, refreshToken } = await auth.refresh();
+const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]);
+import { getToken } from 'next-auth/jwt';
+export const API_KEY_HEADER = 'x-api-key';
+if (!apiKey) { return new Response('missing API key', { status: 401 }); }
+const secret = await client.getSecret('db-password');
+process.env.TOKEN = undefined;
+schema.path('password').select(false);
+throw createError({ statusCode: 401, message: 'Wrong password' });
+nuxt.config: runtimeConfig: { apiSecret: '' }
+console.log('token length', token.length);
+ng build: NG0303: Can't bind to 'password' since it isn't a known property of 'app-login'
+vitest: AssertionError: expected 'Bearer undefined' to be 'Bearer test'
+cypress: cy.login() failed because the command timed out after 4000ms
+tsc: Type '"secret"' is not assignable to type '"token" | "key"'
+  File "/app/settings.py", line 12, in <module>⏎    SECRET_KEY = os.environ["SECRET_KEY"]
+ValueError: Password must be at least 12 characters long
+django.db.utils.ProgrammingError: column auth_user.otp_secret does not exist
+fastapi.exceptions.HTTPException: 401: Could not validate credentials
+jose.exceptions.JWKError: Unable to load PEM file
+google.auth.exceptions.MalformedError: Service account info was not in the expected format, missing fields client_email.
+requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: https://api.example.org/v1/keys
+ImportError: cannot import name 'get_api_key' from 'app.security'
+openai.BadRequestError: Error code: 400 - {'error': {'message': 'max_tokens is too large: 50000', 'code': None}}
+tiktoken: Could not automatically map model to a tokeniser
+KeyError: 'access_token'
+binascii.Error: Incorrect padding
+zipfile.BadZipFile: Bad magic number for file header
+InvalidTokenError: nonce has expired
+<Token.OPERATOR: 3>
+<Response [401]>
+<cryptography.hazmat.backends.openssl.rsa._RSAPrivateKey object at 0x7f‹hex10›>
+DeprecationWarning: 'crypt' is deprecated and slated for removal in Python 3.13
+pip: WARNING: Discarding https://files.example.test/x.tar.gz#sha256=‹hex64›
+Downloading acme-1.0-cp312-cp312-manylinux.whl (2.1 MB) hash=‹hex64›
+[[package]]⏎name = "pyjwt"⏎files = [{file = "PyJWT-2.8.0-py3-none-any.whl", hash = "sha256:‹hex64›"}]
+pdm.lock: content_hash = "sha256:‹hex64›"
+https://conda.example.test/linux-64/openssl-3.3.0-h‹hex7›_0.conda#‹hex32›
+dvc.lock: md5: ‹hex32›.dir⏎  size: ‹digits8›
+mlflow: Run ID ‹hex32› not found
+experiment ‹digits18› artifact_uri=mlruns/0/‹hex32›/artifacts
+kernel ‹uuid› restarted
+"id": "‹hex8›", "cell_type": "markdown"
+ray: ObjectRefStreamEndOfStreamError: ObjectRef(‹hex56›)
+dask: <Future: error, key: sum-‹hex32›>
+prefect: Flow run 'curious-otter' - Finished in state Failed flow_run_id=‹uuid›
+settings = Settings(_env_file=".env", api_key=SecretStr("..."))
+def set_password(self, raw): self.password = make_password(raw)
+headers={"Authorization": f"Bearer {self.token}"}
+with open("/run/secrets/db_password") as f: password = f.read().strip()
+token = request.cookies.get("session")
+if not secrets.compare_digest(a, b): raise PermissionError
+logging.getLogger("auth").debug("password check took %s ms", ms)
+@pytest.fixture⏎def api_key(monkeypatch): monkeypatch.setenv("API_KEY", "test")
+__all__ = ["Token", "TokenError", "decode_token"]
+argparse.ArgumentError: argument --token: expected one argument
+org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed during authentication due to invalid credentials
+java.security.SignatureException: Signature length not correct: got 256 but was expecting 512
+Caused by: com.nimbusds.jose.proc.BadJWSException: Signed JWT rejected: Invalid signature
+java.lang.IllegalArgumentException: Invalid character found in method name [0x160x030x010x020x00]
+o.s.s.c.bcrypt.BCryptPasswordEncoder: Encoded password does not look like BCrypt
+com.acme.auth.ApiKeyAuthenticationFilter$$SpringCGLIB$$0@‹hex8›
+	... 37 common frames omitted [token-store-‹hex4›.jar:na]
+jwt.secret=${JWT_SECRET:?}
+password: ENC(${encrypted.password})
+quarkus.datasource.password=${QUARKUS_DATASOURCE_PASSWORD}
+<settings><servers><server><password>${env.MVN_PW}</password></server></servers></settings>
+@JsonProperty(access = WRITE_ONLY) private String password;
+var key = Keys.secretKeyFor(SignatureAlgorithm.HS256);
+PreparedStatement ps = c.prepareStatement("select password_hash from users where id=?");
+private static final String PARAM_TOKEN = "token";
+throw new BadCredentialsException("Wrong user name or password");
+kotlin.UninitializedPropertyAccessException: lateinit property apiKey has not been initialized
+data class Token(val kind: Kind, val text: String)
+e: file:///src/Login.kt:18:22 Type mismatch: inferred type is String? but String was expected (password)
+SHA-256: ‹colonHEX32›
+MD5:  ‹colonHEX16›⏎SHA1: ‹colonHEX20›
+keytool error: java.io.IOException: Invalid keystore format
+jarsigner: unable to sign jar: signature algorithm not found
+<sha256 value="‹hex64›" origin="Generated by Gradle"/>
+~/.m2/repository/com/acme/lib/1.0/lib-1.0.jar.sha1: ‹hex40›
+Could not validate integrity of download: Checksum failed, expected ‹hex40› but is ‹hex40›
+/root/.gradle/caches/8.7/transforms/‹hex32›/transformed/core-1.12.0
+INSTALL_FAILED_UPDATE_INCOMPATIBLE: Package com.acme.app signatures do not match
+W/System.err: android.security.keystore.KeyPermanentlyInvalidatedException: Key permanently invalidated
+logcat: --------- beginning of crash⏎F/libc ( ‹n›): Fatal signal 11 (SIGSEGV), code 1
+R8: Missing class com.google.crypto.tink.subtle.Base64
+panic: interface conversion: interface {} is nil, not jwt.MapClaims
+main.go:14:15: undefined: apiKey
+go vet: struct field tag `json:"token` not compatible with reflect.StructTag.Get
+goroutine 41 [IO wait, 3 minutes]:⏎internal/poll.runtime_pollWait(0x7f‹hex10›, 0x72)
+crypto/rsa: verification error
+tls: first record does not look like a TLS handshake
+golang.org/x/net v0.24.0 h1:‹b64_44›⏎golang.org/x/net v0.24.0/go.mod h1:‹b64_44›
+pseudo version v0.0.0-20261103101112-‹hex12›
+github.com/acme/core@v0.0.0-20260201000000-‹hex12›/auth/token.go:77
+if token == "" { return nil, errors.New("token is empty") }
+Password string `yaml:"password" env:"DB_PASSWORD"`
+slog.Info("loaded key", "id", key.ID(), "alg", key.Algorithm())
+var ErrInvalidAPIKey = errors.New("invalid API key")
+func (c *Client) SetToken(token string) { c.token = token }
+key, err := rsa.GenerateKey(rand.Reader, 4096)
+** (RuntimeError) environment variable SECRET_KEY_BASE is missing.
+** (ArgumentError) cookie store expects conn.secret_key_base to be at least 64 bytes
+[error] Postgrex.Protocol (#PID<0.‹n3›.0>) failed to connect: ** (Postgrex.Error) FATAL 28P01 (invalid_password) password authentication failed for user "shop"
+"plug": {:hex, :plug, "1.15.3", "‹hex64›", [:mix], [], "hexpm", "‹hex64›"},
+rebar3: {<<"jose">>,<<"‹HEX64›">>}
+phx_digest: app-‹hex32›.js
+crash report: {badmatch,{error,invalid_token}}
+cabal: Failed to build cryptonite-0.30 (which is required by exe:shop)
+shop.cabal: plan.json: "pkg-src-sha256": "‹hex64›"
+ocaml: Error: Unbound value verify_password
+Warning message: In readRDS(f) : cannot open compressed file 'token.rds'
+renv.lock: "Hash": "‹hex32›"
+nim: Error: undeclared identifier: 'apiKey'
+zig: error: use of undeclared identifier 'token'
+build.zig.zon: .hash = "1220‹hex64›",
+crystal: Error: undefined local variable or method 'password' for Login
+clojure: Syntax error compiling at (auth.clj:12:3). Unable to resolve symbol: token
+dart: Error: The getter 'accessToken' isn't defined for the class 'Session'.
+pubspec.lock: sha256: "‹hex64›"⏎      url: "https://pub.example.test"
+perl: Use of uninitialized value $password in string eq at login.pl line 8.
+luarocks: Error: No results matching query were found: jwt
+OpenSSL::Cipher::CipherError (wrong final block length)
+ActiveRecord::Encryption::Errors::Decryption: ActiveRecord::Encryption::Errors::Decryption
+ActionController::ParameterMissing (param is missing or the value is empty: password)
+Completed 401 Unauthorized in 212ms (ActiveRecord: 3.1ms | Allocations: ‹n›)
+Sidekiq: TokenCleanupJob JID-‹hex24›: fail: 0.3 sec
+Rack::Attack throttled login/ip 10.1.2.7
+CHECKSUMS⏎  jwt (2.8.1) sha256=‹hex64›
+schema.rb: t.string "encrypted_password", default: "", null: false
+User.authenticate(params[:email], params[:password])
+def api_key = ENV.fetch("ACME_API_KEY")
+PG::UndefinedColumn: ERROR:  column users.reset_password_token does not exist
+PHP Parse error:  syntax error, unexpected token "}", expecting ";" in /app/Token.php on line 14
+[2026-11-03 10:11:12] production.ERROR: Unable to find personal access client. Please create one.
+Laravel\Passport\Exceptions\OAuthServerException: The user credentials were incorrect.
+openssl_private_decrypt(): key parameter is not a valid private key
+Session token mismatch (419 Page Expired)
+'api_key' => getenv('MAILER_KEY') ?: null,
+if (!hash_equals($known, $token)) { abort(403); }
+$user->setPassword($hasher->hashPassword($user, $plain));
+psalm: MissingPropertyType: Property App\User::$password does not have a declared type
+drush: [error]  No hash_salt was set in settings.php
+Microsoft.IdentityModel.Tokens.SecurityTokenExpiredException: IDX10223: Lifetime validation failed. The token is expired.
+error CS1002: ; expected at Token.cs(14,33)
+System.Security.Authentication.AuthenticationException: The remote certificate is invalid because of errors in the certificate chain: UntrustedRoot
+Culture=neutral, PublicKeyToken=‹hex16›
+packages.lock.json: "contentHash": "‹b64_88›"
+warning NU1903: Package 'System.IdentityModel.Tokens.Jwt' has a known moderate severity vulnerability
+[assembly: Guid("‹uuid›")]
+services.Configure<JwtOptions>(builder.Configuration.GetSection("Jwt"));
+private readonly ISecretClient _secrets;
+ArgumentNullException: Value cannot be null. (Parameter 'apiKey')
+let token = Environment.GetEnvironmentVariable "TOKEN"
+PSSecurityException: File login.ps1 cannot be loaded because running scripts is disabled on this system.
+Import-PfxCertificate : The PFX file you are trying to import requires either a different password or membership in an Active Directory principal
+Algorithm : SHA256⏎Hash      : ‹HEX64›
+Get-Secret : The secret db was not found in vault SecretStore.
+HKEY_LOCAL_MACHINE\SOFTWARE\Classes\CLSID\{‹uuid›}\InprocServer32
+0xC000006D STATUS_LOGON_FAILURE
+msiexec: ProductCode: {‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12›}
+Volume Serial Number is ‹HEX4›-‹HEX4›
+net use: System error 86 has occurred. The specified network password is not correct.
+WER: Fault bucket ‹digits19›, type 5
+crash: thread #1, queue = 'com.apple.main-thread', stop reason = EXC_BAD_ACCESS (code=1, address=0x0)
+codesign: CDHash=‹hex40›
+notarytool: id: ‹uuid› status: Invalid
+Provisioning profile "App Dev" doesn't include signing certificate
+xcframework checksum '‹hex64›' does not match
+Cartfile.resolved: github "acme/Kit" "‹hex40›"
+errSecAuthFailed: The user name or passphrase you entered is not correct.
+NSLog(@"password field is empty");
+guard let token = keychain["token"] else { return }
+static: warning: variable 'secret' was never mutated; consider changing to 'let' constant
+Undefined symbols for architecture arm64: "_crypto_secretbox_easy"
+gcc: error: auth.c: In function 'check_token': array subscript 64 is above array bounds of 'char[64]'
+(gdb) bt⏎#0  0x0000‹hex12› in __strcmp_avx2 ()⏎#1  0x0000‹hex12› in check_password (in=0x0) at auth.c:31
+Program received signal SIGABRT, rip 0x‹hex12›
+perf: [kernel.kallsyms] ‹hex16›
+/lib/x86_64-linux-gnu/libsecret-1.so.0 (0x0000‹hex12›)
+readelf:     Build ID: ‹hex40›
+const char *secret_label(void);
+typedef enum { TOK_EOF, TOK_IDENT, TOK_NUM } token_t;
+EVP_PKEY_free(private_key);
+#include "tokenizer.h"
+warning: comparison of integer expressions of different signedness (token_len)
+arm-none-eabi-objcopy: section .secrets overlaps .data
+esptool: MAC: ‹colonhex6›⏎Hash of data verified.
+Hexdump: 00000010  ‹hex8› ‹hex8› ‹hex8› ‹hex8›
+avrdude: verification error, first mismatch at byte 0x‹hex4›
+I/boot: SHA-256 of app image ‹hex64›
+=> ERROR [internal] load metadata for registry.example.test/node:20
+ => CACHED [2/6] RUN apk add --no-cache libsecret
+#7 sha256:‹hex64› 3.4MB / 3.4MB 0.2s done
+sha256:‹hex64›: Pulling fs layer
+‹hex12›: Pull complete⏎‹hex12›: Already exists
+docker history: <missing>  3 weeks ago  /bin/sh -c #(nop)  CMD ["bash"]
+docker images --digests⏎shop  latest  sha256:‹hex64›  ‹hex12›
+RepoDigests: ["registry.example.test/shop@sha256:‹hex64›"]
+image: registry.example.test/shop:‹hex40›
+image: "redis@sha256:‹hex64›"
+error: secret 'npmrc' not found: failed to solve: rpc error
+environment:⏎  DB_PASSWORD_FILE: /run/secrets/db
+services.web.secrets contains an invalid type
+level=error msg="Handler for POST /v1.43/containers/‹hex64›/start returned error"
+runc: container ‹hex64› does not exist
+/sys/fs/cgroup/system.slice/docker-‹hex64›.scope
+ctr: snapshot sha256:‹hex64› already exists
+hadolint: DL3008 Pin versions in apt get install (Dockerfile:9 ENV TOKEN)
+buildpack: sha256 ‹hex64› launcher layer reused
+nomad: Allocation "‹hex8›" created: node "‹hex8›", group "web"
+consul: Failed to join 10.1.2.7: ACL not found
+Error creating: pods "web-‹hex10›-" is forbidden: error looking up service account default/web: serviceaccount "web" not found
+MountVolume.SetUp failed for volume "kube-api-access-‹low5›" : object "default"/"kube-root-ca.crt" not registered
+couldn't find key PASSWORD in Secret default/db
+secret/registry-auth created
+kubectl describe secret db⏎Type:  Opaque⏎Data⏎====⏎password:  16 bytes
+automountServiceAccountToken: false
+kubectl rollout status: deployment "auth-token-service" exceeded its progress deadline
+stringData:⏎  password: ${DB_PASSWORD}
+spec:⏎  tls:⏎  - secretName: web-tls
+secretGenerator:⏎- name: db⏎  envs: [.env.secret]
+node "ip-10-1-2-7" status NotReady; bootID: ‹uuid›
+lease: holderIdentity: web-‹hex10›-‹low5›_‹uuid›
+failed calling webhook "vault.hashicorp.test": x509: certificate signed by unknown authority
+E1103 10:11:12.‹digits6›    ‹n› reflector.go:147] failed to list *v1.Secret
+Error: UPGRADE FAILED: "web" has no deployed releases
+chart: sha256:‹hex64› generated: "2026-11-03T10:11:12.‹digits9›Z"
+{{- if not .Values.auth.existingSecret }}
+{{ lookup "v1" "Secret" .Release.Namespace "db" }}
+argocd: ComparisonError: rpc error: code = Unknown desc = `git fetch origin ‹hex40›` failed
+fluxcd: stored artifact for revision 'main@sha1:‹hex40›'
+tekton: TaskRun build-‹low5› failed: secret "git-auth" not found
+kyverno: policy disallow-secrets-from-env-vars fail
+linkerd: identity: failed to certify: token review failed
+crossplane: cannot get credentials secret: Secret "aws-creds" not found
+flannel: subnet lease renewed until 2026-11-04
+Error: No value for required variable: "db_password" on variables.tf line 3
+ # aws_iam_access_key.ci will be destroyed⏎  - secret = (sensitive value)
+resource "aws_secretsmanager_secret" "db" {⏎  name = "prod/db"⏎}
+ephemeral "random_password" "db" { length = 32 }
+Error acquiring the state lock: ConditionalCheckFailedException⏎Lock ID: ‹uuid›
+module.vpc.aws_subnet.a: Refreshing state... [id=subnet-‹hex17›]
+"zh:‹hex64›",⏎    "zh:‹hex64›",
+data "vault_generic_secret" "db" { path = "secret/db" }
+checkov: CKV_SECRET_6: "Base64 High Entropy String" Passed checks: 12
+terragrunt: working dir .terragrunt-cache/‹url27›/‹url27›
+tofu: key_provider "pbkdf2" "k" { passphrase = var.passphrase }
+pulumi:secrets: encryptedkey is not set in Pulumi.prod.yaml
+@secure()⏎param adminPassword string
+Parameters:⏎  DBPassword:⏎    Type: String⏎    NoEcho: true
+sam deploy: Uploading to ‹hex32›.template  3211 / 3211  (100.00%)
+MasterUserPassword: '{{resolve:secretsmanager:prod/db:SecretString:password}}'
+serverless: Error: Cannot resolve variable at "provider.environment.API_KEY": Value not found at "env" source
+An error occurred (AuthFailure) when calling the DescribeInstances operation: AWS was not able to validate the provided access credentials
+An error occurred (DecryptionFailure): Secrets Manager can't decrypt the protected secret text using the provided KMS key
+The config profile (prod) could not be found
+"ResponseMetadata": {"RequestId": "‹up52›", "HTTPStatusCode": 400}
+arn:aws:elasticloadbalancing:eu-west-1:‹digits12›:targetgroup/web/‹hex16›
+arn:aws:sns:eu-west-1:‹digits12›:alerts:‹uuid›
+"RoleId": "AROA‹up17›"
+"Fingerprint": "‹colonhex20›", "KeyName": "deploy"
+"ChecksumSHA256": "‹b64_44›"
+"UploadId": "‹url86›"
+[profile dev]⏎sso_start_url = https://acme.awsapps.test/start⏎sso_account_id = ‹digits12›
+credential_process = /usr/local/bin/aws-vault export dev
+aws ecr get-login-password | docker login --username AWS --password-stdin
+eipalloc-‹hex17› is not associated
+dynamodb: ConsumedCapacity null, LastEvaluatedKey {"pk":{"S":"user#42"}}
+step functions: execution ‹uuid› TIMED_OUT
+ecs: task arn:aws:ecs:eu-west-1:‹digits12›:task/prod/‹hex32› stopped
+rds: db-‹up26› storage-full
+[ERROR] [17‹digits11›] LAMBDA_RUNTIME Failed to post handler success response. Http response code: 413.
+ERROR: (gcloud.builds.submit) INVALID_ARGUMENT: could not resolve source: googleapi: Error 403, forbidden
+gcloud iam service-accounts keys list⏎KEY_ID⏎‹hex40›
+"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "ACCESS_TOKEN_EXPIRED"
+availableSecrets:⏎  secretManager:⏎  - versionName: projects/acme/secrets/db/versions/1⏎    env: DB_PASSWORD
+spanner: Transaction was aborted. retry_delay { nanos: ‹digits8› }
+pubsub: ackIds expired for message ‹digits17›
+x-goog-hash: crc32c=‹b64n6›==,md5=‹b64_24›
+firebase: Error: HTTP Error: 401, Request had invalid authentication credentials.
+appspot: 2026110‹n1›t101112-dot-acme.example.test
+AADSTS700016: Application with identifier '‹uuid›' was not found in the directory 'Acme'.
+ERROR: The following arguments are required: --password/-p
+"odata.metadata": "https://graph.example.test/v1.0/$metadata#applications", "id": "‹uuid›"
+ManagedIdentityCredential authentication unavailable, no response from the IMDS endpoint.
+"keyId": "‹uuid›", "hint": "null", "displayName": "ci secret"
+steps.deploy.env: ARM_CLIENT_SECRET: $(armClientSecret)
+##[error]The process '/usr/bin/az' failed with exit code 1
+x-ms-correlation-request-id: ‹uuid›
+ETag: "0x8D‹HEX13›"
+Content-CRC64: ‹b64n11›=
+"objectId" : "‹uuid›", "homeTenantId" : "‹uuid›"
+doctl: Error: Unable to initialize DigitalOcean API client: access token is required.
+heroku: Error: Invalid credentials provided. Release v42, dyno web.1
+fly: Error: failed to fetch an image or build from source: app not found; machine ‹hex14›
+vercel: Error: No existing credentials found. Please run `vercel login` or pass "--token"
+netlify deploy id: ‹hex24›
+cloudflare: zone ‹hex32› is not active
+wrangler: Authentication error [code: 10000]; account ‹hex32›
+hcloud: invalid input in field 'ssh_keys': key not found
+ERROR:  password authentication failed for user "shop" (SQLSTATE 28P01)
+psql:seed.sql:3: ERROR:  null value in column "password_hash" of relation "users" violates not-null constraint
+LOG:  parameters: $1 = NULL, $2 = '2026-11-03' -- update tokens
+ERROR:  permission denied for table api_keys
+CREATE TYPE token_kind AS ENUM ('access', 'refresh');
+SELECT count(*) FROM sessions WHERE token_hash = digest($1, 'sha256');
+ALTER TABLE users DROP COLUMN plain_password;
+pg_basebackup: error: FATAL:  no PostgreSQL user name specified in startup packet
+WAL segment 0000000100000000000000‹HEX2› has already been removed
+system identifier: ‹digits19›
+ERROR 1396 (HY000): Operation CREATE USER failed for 'app'@'%'
+ERROR 2061 (HY000): Authentication plugin 'caching_sha2_password' reported error: Authentication requires secure connection.
+InnoDB: Page [page id: space=0, page number=‹n›] log sequence number ‹digits10› is in the future
+server-uuid=‹uuid›
+ORA-01017: invalid username/password; logon denied
+Msg 18456, Level 14, State 1: Login failed for user 'sa'.
+CREATE LOGIN app WITH PASSWORD = '$(APP_PASSWORD)';
+MongoServerSelectionError: connection <monitor> to 10.1.2.7:27017 closed
+db.users.updateOne({ _id: ObjectId("‹hex24›") }, { $unset: { resetToken: 1 } })
+"lsid": { "id": UUID("‹uuid›") }
+NOPERM this user has no permissions to run the 'config' command
+redis-cli -h cache --askpass PING
+sentinel monitor master ‹hex40› 10.1.2.7 6379
+etcdctl: {"level":"warn","msg":"retrying of unary invoker failed","error":"rpc error: code = InvalidArgument desc = etcdserver: user name is empty"}
+cassandra: host id ‹uuid› is down
+neo4j: The credentials you provided were valid, but must be changed before you can use this instance.
+security_exception: missing authentication credentials for REST request [/_cat/indices]
+shard [logs][2], node[‹url22›], relocating
+influx: ERR: authorization failed; org id ‹hex16›
+snowflake.connector.errors.DatabaseError: 250001 (08001): Incorrect username or password was specified. queryId ‹uuid›
+dbt: Env var required but not provided: 'DBT_PASSWORD'
+bigtable: tablet server ts-‹n› is unavailable
+trino: Query 20261103_101112_‹digits5›_‹low5› failed
+databricks: cluster ‹digits4›-101112-‹low8› terminated
+jdbc:mysql://localhost:3306/shop?useSSL=false
+postgresql://postgres@localhost/shop
+mongodb://mongo.internal/shop
+redis://:${REDIS_PASSWORD}@cache:6379
+DATABASE_URL="postgres://$DB_USER:$DB_PASSWORD@$DB_HOST/$DB_NAME"
+https://USERNAME:TOKEN@git.example.org/acme/core.git
+amqp://{{ rabbit_user }}:{{ rabbit_pass }}@mq/
+http://localhost:3000/login?returnUrl=%2F
+level=warn traceID=‹hex32› component=auth err="password hash needs rehash"
+{"@timestamp":"2026-11-03T10:11:12.345Z","trace.id":"‹hex32›","transaction.id":"‹hex16›","message":"401"}
+b3: ‹hex32›-‹hex16›-1
+tracestate: dd=s:1;t.tid:‹hex16›
+grafana: logger=context userId=0 orgId=0 uname= traceID=‹hex32› status=401 remote_addr=10.1.2.7
+loki: ingester ‹mixed6› not ready; fingerprint ‹hex16›
+jaeger: span ‹hex16› has no parent
+bugsnag: payload checksum sha1 ‹hex40›
+rollbar: uuid ‹hex32›
+envoy: "x-request-id":"‹uuid›" response_flags=UAEX
+varnish: X-Varnish: ‹digits8› ‹digits8›
+X-Runtime: 0.‹digits6›⏎X-Request-Id: ‹uuid›
+X-Nf-Request-Id: ‹b32_26›
+fly-request-id: ‹b32_26›-fra
+x-github-request-id: ‹HEX4›:‹HEX5›:‹HEX6›:‹HEX6›:‹HEX8›
+x-envoy-upstream-service-time: 12
+X-Content-Digest: ‹hex40›
+ETag: "‹hex40›"
+If-Match: "‹mixed22›"
+Accept-CH: DPR, Width⏎Vary: Cookie
+Access-Control-Expose-Headers: X-Auth-Token
+WWW-Authenticate: Digest realm="api", qop="auth", algorithm=SHA-256
+Authorization: Bearer YOUR_TOKEN_HERE
+Authorization: token <redacted>
+Authorization: Basic ${BASIC_AUTH}
+Authorization: Bearer ***
+curl -H "X-Vault-Token: $VAULT_TOKEN" $VAULT_ADDR/v1/sys/health
+curl --netrc-file ~/.netrc https://api.example.org
+{"errors":[{"message":"Bad credentials","documentation_url":"https://docs.example.org/rest"}]}
+{"type":"https://errors.example.org/invalid-api-key","title":"Invalid API key","status":401}
+{"ok":false,"error":"not_authed"}
+{"code":"token_not_valid","detail":"Given token not valid for any token type"}
+jwks: {"keys":[{"kty":"RSA","use":"sig","kid":"‹url22›","n":"‹url342›","e":"AQAB"}]}
+{"kty":"EC","crv":"P-256","x":"‹url43›","y":"‹url43›","kid":"1"}
+.well-known/openid-configuration: "token_endpoint": "https://sso.example.org/token"
+code_challenge=‹url43›&code_challenge_method=S256
+saml: <ds:X509Certificate>MIID‹b64n300›</ds:X509Certificate>
+<ds:DigestValue>‹b64_44›</ds:DigestValue>
+InResponseTo="_‹hex40›"
+scope=openid%20profile&response_type=code&client_id=web
+message LoginRequest { string user = 1; string password = 2; }
+type Query { apiKeys(first: Int): ApiKeyConnection! }
+query Login($password: String!) { login(password: $password) { ok } }
+components:⏎  schemas:⏎    Login:⏎      required: [email, password]
+sshd: error: maximum authentication attempts exceeded for root from 10.1.2.7 port 41122 ssh2 [preauth]
+Load key "/root/.ssh/id_ed25519": error in libcrypto
+Load key "deploy_key": invalid format
+ssh-keygen -lf key.pub⏎4096 SHA256:‹b64n43› ci@build (RSA)
+debug1: Authentications that can continue: publickey,password
+debug1: Will attempt key: deploy RSA SHA256:‹b64n43› explicit
+ssh-ed25519-cert-v01@openssh.com AAAAIHNzaC1lZDI1NTE5LWNlcnQtdjAxQG9wZW5zc2guY29t‹b64n240› host
+authorized_keys: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43› deploy
+@cert-authority *.example.org ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ‹b64n350›
+IdentityFile ~/.ssh/acme_ed25519⏎IdentitiesOnly yes
+login: timed out after 60 seconds
+Password for deploy@10.1.2.7:
+[sudo] password for deploy:
+Sorry, try again.⏎sudo: 3 incorrect password attempts
+chpasswd: (line 1, user deploy) password not changed
+BAD PASSWORD: The password is shorter than 8 characters
+pam_pwquality: pam_chauthtok: authentication token manipulation error
+usermod: user deploy is currently used by process ‹n›
+systemd-ask-password: timed out
+secret service: Object does not exist at path "/org/freedesktop/secrets/collection/login"
+boot_id ‹uuid›
+journal: _MACHINE_ID=‹hex32› _BOOT_ID=‹hex32›
+audit: type=1400 audit(17‹digits8›.‹digits3›:‹n›): apparmor="DENIED" operation="open"
+PARTUUID=‹uuid› none swap sw 0 0
+ata-SAMSUNG_SSD_870_‹up15› SMART error
+usb 1-2: SerialNumber: ‹HEX12›
+zfs: pool guid ‹digits19› degraded
+mdadm: UUID : ‹hex8›:‹hex8›:‹hex8›:‹hex8›
+btrfs: scrub started on /mnt, fsid ‹uuid›
+cryptsetup luksOpen /dev/sdb1 data⏎Enter passphrase for /dev/sdb1:
+gpg: keyserver receive failed: No data⏎gpg: requesting key ‹HEX16›
+uid           [ultimate] Release Bot <release@example.org>⏎sub   cv25519 2026-01-01 [E]
+Key fingerprint = ‹HEXsp40›
+pacman: error: shop: signature from "Packager <p@example.org>" is unknown trust
+apt-key: OK; Release.gpg key ‹HEX40›
+minisign: Public key: RW‹b64n54›
+signify: untrusted comment: signify public key⏎RW‹b64n54›
+-----BEGIN CERTIFICATE-----⏎MIIB‹b64n60›⏎‹b64n64›⏎‹b64n64›⏎-----END CERTIFICATE-----
+-----BEGIN RSA PUBLIC KEY-----⏎MIIBCgKCAQEA‹b64n52›⏎‹b64n64›⏎-----END RSA PUBLIC KEY-----
+-----BEGIN SSH SIGNATURE-----⏎U1NIU0lH‹b64n56›⏎-----END SSH SIGNATURE-----
+notAfter=Nov  3 10:11:12 2027 GMT⏎serial=‹HEX36›
+SHA256 Fingerprint=‹colonHEX32›
+OCSP: issuerKeyHash: ‹HEX40›
+SCT log id: ‹b64_44›
+openssl req -newkey rsa:4096 -keyout key.pem -nodes -subj /CN=example.org
+Could not read private key from key.pem
+bad decrypt: wrong password for encrypted private key
+acme: error: 429 :: too many certificates already issued; order ‹digits10›
+[Peer]⏎PublicKey=‹b64_44›⏎AllowedIPs=10.9.0.0/24
+wireguard: peer ‹b64_44› handshake did not complete
+tailscale: nodekey:‹hex64› expired (public)
+tor: hidden service ‹low56›.onion unreachable
+openvpn: TLS Error: Auth Username/Password was not provided by peer
+strongswan: received AUTHENTICATION_FAILED notify error
+radius: Login incorrect (pap: Cleartext password does not match)
+selector1._domainkey.example.org TXT "v=DKIM1; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A‹b64n350›"
+google-site-verification=‹url43›
+example.org. 3600 IN TLSA 3 1 1 ‹HEX64›
+example.org. IN RRSIG A 13 2 300 20261201000000 20261101000000 ‹n› example.org. ‹b64_88›
+exim: ‹mixed6›-‹mixed6›-‹mixed2› == x@example.org R=dnslookup defer (-44)
+Authentication-Results: mx.example.org; dkim=pass header.d=example.org header.b=‹mixed8›
+References: <‹hex24›@example.org>
+Content-Type: multipart/mixed; boundary="000000000000‹hex16›"
+IMAP: NO [AUTHENTICATIONFAILED] Invalid credentials (Failure)
+Subject: [acme/core] Your personal access token is about to expire
+##[warning]Unexpected input(s) 'token', valid inputs are ['path', 'key']
+- uses: actions/cache@‹hex40›⏎  with:⏎    key: deps-${{ hashFiles('Cargo.lock') }}
+steps.login.outputs.token is masked as ***
+Secret source: Actions⏎GITHUB_TOKEN Permissions: Contents: read
+workflow ‹digits8› run ‹digits11› was cancelled
+deploy: environment: production, sha: ‹hex40›, ref: refs/heads/main
+Evaluate and set job outputs: Skip output 'token' since it may contain secret.
+ERROR: Uploading artifacts as "archive" to coordinator... 401 Unauthorized id=‹digits10› token=[MASKED]
+before_script:⏎  - echo "$SSH_PRIVATE_KEY" | ssh-add -
+CI_COMMIT_SHA=‹hex40›
+hudson.AbortException: ERROR: Could not find credentials entry with ID 'nexus-deploy'
+properties([parameters([password(name: 'DB_PASSWORD', description: 'asked at build time')])])
+circleci: Error: context 'prod-secrets' not found
+semaphore: checksum Gemfile.lock ‹hex32›
+appveyor: environment:⏎  API_KEY:⏎    secure: <encrypted>
+azure-pipelines: - task: AzureKeyVault@2⏎  inputs: { secretsFilter: '*' }
+concourse: resource version sha256:‹hex64›
+sonar: rule java:S2068 "Hard-coded passwords are security-sensitive" 0 issues
+codeql: js/clear-text-logging found in src/login.ts:14
+snyk: ✗ Hardcoded Secret rule disabled
+dependabot: bumps jose from 5.2.3 to 5.2.4; commits: ‹hex7›, ‹hex7›
+ansible: ERROR! The vault password file /root/.vault_pass was not found
+TASK [db : create user] ***⏎changed: [db1] => (item=(censored due to no_log))
+vars_prompt:⏎- name: password⏎  private: true
+msg: "Unable to connect to database: (1045, 'Access denied')"
+vagrant: SSH auth method: private key
+packer: ==> amazon-ebs: Creating temporary keypair: packer_‹uuid›
+puppet: node_encrypt: certificate fingerprint (SHA256) ‹colonHEX32›
+SECRET_KEY=${SECRET_KEY}
+STRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx
+api_token: CHANGE_ME
+"password": "<PASSWORD>",
+access_key = "YOUR_ACCESS_KEY"⏎secret_key = "YOUR_SECRET_KEY"
+ADMIN_PASSWORD=placeholder
+token: xxxx-xxxx-xxxx
+private_key = "{{ vault_private_key }}"
+auth_token: null
+apiKey: process.env["API_KEY"]!,
+passphrase = os.environ.get("PASSPHRASE")
+db.password=@db.password@
+credentials: file:///etc/acme/credentials.json
+password_field_selector: "#password"
+secret_backend: vault
+token_bucket_size: 100
+cache_key_prefix: "v2:users"
+key_type: ecdsa-p256
+pass_through_headers = ["x-request-id"]
+api_keys_enabled: true
+login_attempts_max: 5
+ssl_key: ./certs/localhost-key.pem
+require_password_change: true
+The API key is read from the environment and is never written to disk.
+Passwords are hashed with Argon2id; we do not store them in clear text.
+Wrong password. Two attempts left.
+Two tokens were returned by the lexer where one was expected.
+Please enter the six-digit code from your authenticator app.
+The secret has been created; copy it now, it will not be shown again.
+See docs/adr/0007-token-rotation.md for the reasons.
+He forgot the passphrase of the backup and had to start again.
+Keep the signing key offline.
+/// Returns the bearer token, refreshing it when it is about to expire.
+/* the password is compared in constant time */
+-- tokens older than 30 days are removed by a cron job
+fix(login): trim white space around the password
+perf: cache the public key instead of fetching it for each request
+Added support for API key authentication (#‹n›)
+feat!: drop support for HTTP basic authentication
+<string name="hint_password">Password</string>
+"errors.password.too_short": "Das Passwort ist zu kurz"
+msgid "Invalid token"⏎msgstr "Ungültiges Token"
+<Label htmlFor="apiKey">API key</Label>
+<button aria-label="Copy token">Copy</button>
+def token_count(text: str) -> int:
+for (const token of tokens) { if (token.type === 'space') continue; }
+public interface TokenRepository extends JpaRepository<Token, Long> {
+async fn fetch_secret(&self, name: &str) -> Result<Secret>
+password = try? keychain.read(account)
+val apiKey: String by project
+const [password, setPassword] = useState('');
+SECRET="$(openssl rand -hex 32)"
+export TOKEN=$(cat ~/.config/acme/token)
+: "${API_KEY:?API_KEY must be set}"
+stty -echo; read -r password; stty echo
+if [ -z "$GITHUB_TOKEN" ]; then echo "GITHUB_TOKEN is not set" >&2; exit 1; fi
+kubectl get secret db -o jsonpath='{.data.password}' | base64 -d
+make: *** No rule to make target 'secrets.env', needed by 'up'.  Stop.
+bash: ./get-token.sh: Permission denied
+fish: Unknown command: op
+pass: Error: servers/db is not in the password store.
+vault operator unseal⏎Unseal Key (will be hidden):
+bw: You are not logged in.
+age-keygen: Public key: age1‹low58›
+sops: error loading config: no matching creation rules found
+Error: Returned error: sender doesn't have enough funds, tx cost 21000, address 0x‹hex40›
+TransferFrom 0x‹hex40› -> 0x‹hex40› value 5
+eth_sendRawTransaction: already known, hash 0x‹hex64›
+stateRoot 0x‹hex64› mismatch at block ‹digits8›
+code hash 0x‹hex64› is not allowed
+chainlink: job spec ‹uuid› errored
+block ‹hex64› at height ‹digits6› has too many sigops
+bitcoin-cli getnewaddress⏎bc1q‹low38›
+vout 0 of ‹hex64› is unspent
+Error processing Instruction 2: custom program error: 0x1771 (program ‹sol_pub›)
+anchor: deployed program id ‹sol_pub›
+owner: ‹sol_pub›⏎lamports: 2039280
+"signatures": ["‹sol_sig›"]
+near: tx ‹sol_pub› failed: NotEnoughBalance
+celestia1‹low38› has no delegations
+addr1‹low98› is not a script address
+/ipfs/bafybei‹low52›/index.html: context deadline exceeded
+filecoin: deal bafyrei‹low52› slashed
+hole punching to 12D3KooW‹b58_44› failed
+nostr: event ‹hex64› rejected: rate-limited
+"pubkey": "‹hex64›", "kind": 1, "content": "gm"
+request id ‹uuid› not found in the cache
+saga ‹uuid› compensated after 3 retries
+upload ‹low26› part 3 checksum ‹hex32› does not match
+snapshot.‹hex8› restored to /srv
+job ‹hex24› moved to the dead letter queue
+pulsar message id ‹digits6›:‹n›:0 redelivered
+kafka transactional.id=orders-‹uuid› fenced
+temporal: workflow ‹uuid› run ‹uuid› timed out
+SHA1(firmware.bin)= ‹hex40›
+‹hex40›  ./dist/app.js
+sha512: ‹hex128›
+"sha1": "‹hex40›", "size": ‹digits7›, "url": "https://dl.example.org/client.jar"
+md5sum: app.iso: FAILED⏎expected ‹hex32›
+adler32 ‹hex8› bad in block ‹n›
+blake3 ‹hex64›  model.safetensors
+cargo-binstall: checksum ‹hex64› verified
+/nix/store/‹low32›-python3-3.12.3.drv
+hash = "sha256-‹b64_44›";
+got:    sha256-‹b64_44›
+spack: dyld missing in /opt/spack/linux/gcc-13/openssl-3.3.0-‹low32›/lib
+bazel: Action details: ‹hex64›⏎INFO: Invocation ID: ‹uuid›
+sccache: hash key ‹hex64›
+buck2: Build ID: ‹uuid›
+ostree: commit ‹hex64›
+snap: revision x‹n1›, sha3-384: ‹url64›
+data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXX0=
+data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD/‹b64n160›
+"content": "IyBSZWFkbWUKClRoaXMgaXMgYSB0ZXN0Lgo=", "encoding": "base64"
+sourceMappingURL=data:application/json;charset=utf-8;base64,eyJ2ZXJzaW9uIjozfQ==
+"mappings":"AAAA;EACE,QAAQ;EACR,SAAS;AACX","names":[]
+nextToken: null
+@odata.nextLink: https://graph.example.test/v1.0/users?$skiptoken=<token>
+scroll_id cleared, 0 contexts left
+timestamp 17‹digits11› is in the past
+fps=59.‹digits2› frame=‹digits5› drop=0
+rx_bytes:‹digits10› tx_bytes:‹digits9›
+article no. ‹digits8›, batch 2026-44
+RFC 7519, section 4.1.4
+utc 2026-11-03T10:11:12.‹digits9›Z seq ‹digits6›
+real⇥0m3.‹digits3›s⏎user⇥0m2.‹digits3›s
 """

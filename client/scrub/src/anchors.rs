@@ -3,7 +3,7 @@
 use super::keys::Names;
 use super::memo::Site;
 use super::text::Text;
-use super::{Candidate, Category, attempts, calls, commands, numbers, pem, programs, providers, url};
+use super::{Candidate, Category, attempts, calls, commands, numbers, pem, programs, providers, typed, url};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Match, MatchKind, PatternID};
 use std::ops::Range;
 
@@ -14,6 +14,7 @@ enum Rule {
     Provider(usize),
     Azure,
     Url,
+    UrlEscaped,
     Jwt,
     Program(usize),
     Piped,
@@ -79,7 +80,8 @@ const STEMS: &[&str] = &[
     "pat:",
     "pat=",
     "source_addr",
-    "cell",
+    "cell:",
+    "cell=",
     "gsm",
     "rufnummer",
     "whatsapp",
@@ -208,7 +210,8 @@ impl Anchors {
             (" -u ", Rule::PairFlag),
             (" -id ", Rule::PairFlag),
             (" -a ", Rule::PairFlag),
-            ("values", Rule::Inserted),
+            ("values (", Rule::Inserted),
+            ("values(", Rule::Inserted),
             ("hooks.zapier.com/hooks/catch/", Rule::Webhook),
             ("hc-ping.com/", Rule::Webhook),
             ("maker.ifttt.com/trigger/", Rule::Webhook),
@@ -255,6 +258,8 @@ impl Anchors {
             ("jqqj99", Rule::Azure),
             ("azdo", Rule::Azure),
             ("://", Rule::Url),
+            (":\\/\\/", Rule::UrlEscaped),
+            ("%3a%2f%2f", Rule::UrlEscaped),
             ("eyj", Rule::Jwt),
             ("echo ", Rule::Piped),
             ("printf ", Rule::Piped),
@@ -360,11 +365,12 @@ impl Anchors {
                 Rule::Provider(number) => providers::detect(text, *number, range.start, found),
                 Rule::Azure => providers::azure(text, range.start, found),
                 Rule::Url => url::detect(text, range.start, found),
+                Rule::UrlEscaped => url::escaped(text, range, found),
                 Rule::Jwt => commands::jwt(text, range.start, found),
                 Rule::Program(number) => programs::detect(text, *number, range, found),
-                Rule::Piped => programs::piped(text, range, found),
-                Rule::Ftp => programs::ftp(text, range, found),
-                Rule::UserFlag => programs::beside_user(text, range, found),
+                Rule::Piped => typed::piped(text, range, found),
+                Rule::Ftp => typed::ftp(text, range, found),
+                Rule::UserFlag => typed::beside_user(text, range, found),
                 Rule::Call(number) => calls::detect(text, *number, range, found),
                 Rule::Attempt => attempts::tried(text, range, found),
                 Rule::Inserted => attempts::inserted(text, range, found),
@@ -372,11 +378,11 @@ impl Anchors {
                 Rule::Track => numbers::track(text, range.end, found),
                 Rule::Called => numbers::called(text, range.end, found),
                 Rule::Encoded => attempts::encoded(text, range, found),
-                Rule::Acl => programs::acl(text, range, found),
-                Rule::Wifi => programs::wifi(text, range, found),
-                Rule::PairFlag => programs::pair_flag(text, range, found),
-                Rule::Fed => programs::fed(text, range, found),
-                Rule::Sent => programs::sent(text, range, found),
+                Rule::Acl => typed::acl(text, range, found),
+                Rule::Wifi => typed::wifi(text, range, found),
+                Rule::PairFlag => typed::pair_flag(text, range, found),
+                Rule::Fed => typed::fed(text, range, found),
+                Rule::Sent => typed::sent(text, range, found),
                 Rule::Login => programs::login(text, range, found),
                 Rule::Pgpass => programs::pgpass(text, range, found),
                 Rule::Thin => programs::thin(text, range, found),
@@ -413,6 +419,12 @@ fn connection(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) 
         !byte.is_ascii_whitespace() && !matches!(byte, b';' | b'"' | b'\'' | b'&')
     });
     let value = text.peek(anchor.end..end);
+    // `Pwd={…}` of ODBC.
+    let braced = value.strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}"));
+    if speaks && braced.is_some_and(|inner| super::looks::is_chosen(inner) && inner.len() >= 8) {
+        found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
+        return;
+    }
     let code = value.strip_suffix(b")").is_some_and(super::looks::is_code);
     if !code && speaks && value.len() >= 3 && !super::looks::is_placeholder(value) {
         found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });

@@ -103,6 +103,7 @@ pub(super) fn encoded(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Cand
 /// `INSERT INTO users (name, password) VALUES ('bob', '…')`: the value of the column with that name.
 pub(super) fn inserted(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let line = text.line(anchor.start);
+    let anchor = anchor.start..anchor.end - 1;
     let close = text.run_back(anchor.start, 4, |byte| byte.is_ascii_whitespace());
     if text.before(close) != b')'
         || !text.has(Site::Before, line.start..anchor.start, &["insert into", "replace into"])
@@ -120,6 +121,7 @@ pub(super) fn inserted(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Can
         b"api_key",
         b"apikey",
         b"passphrase",
+        b"ssn",
         b"pass",
     ];
     let bracket = text.run(anchor.end, 4, |byte| byte.is_ascii_whitespace());

@@ -15,6 +15,8 @@ pub(super) enum Which {
     Second,
     /// After an address or a handle and a name; the second if there are no more.
     Third,
+    /// The last of two or more.
+    Last,
     /// The second, if it looks chosen or generated.
     SecondLikely,
     /// The second, if nobody would write it as a name.
@@ -25,7 +27,7 @@ pub(super) enum Which {
     Itself,
 }
 
-use Which::{FirstLikely, Itself, Second, SecondLikely, SecondOdd, Third};
+use Which::{FirstLikely, Itself, Last, Second, SecondLikely, SecondOdd, Third};
 
 /// The end of a function's name with its bracket, and the place of the secret.
 const CALLS: &[(&str, Which, Category)] = &[
@@ -44,6 +46,11 @@ const CALLS: &[(&str, Which, Category)] = &[
     (".digest(", Second, BasicAuth),
     ("digestauth(", Second, BasicAuth),
     ("credential(", Second, BasicAuth),
+    ("credentials(", Last, BasicAuth),
+    ("add_password(", Last, BasicAuth),
+    ("setauth(", Second, BasicAuth),
+    ("httpbasic(", Second, BasicAuth),
+    (":basic_auth, ", Second, BasicAuth),
     ("usernamepasswordcredentials(", Second, BasicAuth),
     ("plainauth(", Second, BasicAuth),
     ("userpassword(", Second, BasicAuth),
@@ -195,7 +202,7 @@ fn arguments(text: Text<'_>, from: usize) -> Vec<Argument> {
 fn before(text: Text<'_>, to: usize) -> Option<Range<usize>> {
     let sign = text.before(to);
     let start = text.run_back(to.saturating_sub(1), 64, |byte| byte != sign && !byte.is_ascii_whitespace());
-    (matches!(sign, b'"' | b'\'') && text.before(start) == sign).then_some(start..to - 1)
+    (matches!(sign, b'"' | b'\'') && text.before(start) == sign).then(|| start..to - 1)
 }
 
 /// The secret among the arguments of the call with that number.
@@ -206,6 +213,13 @@ pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found:
     }
     if anchor.end < text.1.settled(Settled::Call(number)) {
         return;
+    }
+    // Most calls have no string where the secret would be.
+    if matches!(which, FirstLikely) {
+        let first = text.run(anchor.end, 2, |byte| matches!(byte, b' ' | b'b' | b'\n'));
+        if !matches!(text.at(first), b'"' | b'\'' | b'`') {
+            return;
+        }
     }
     let arguments = arguments(text, anchor.end);
     let string = |at: usize| arguments.get(at).and_then(|argument| argument.string.clone());
@@ -221,6 +235,8 @@ pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found:
         Second if string(0).is_some_and(|name| name.is_empty()) => string(2),
         Second => string(1),
         Third => string(2).or_else(|| string(1).filter(|_| arguments.len() == 2)),
+        Last if arguments.len() >= 2 => string(arguments.len() - 1),
+        Last => None,
         SecondLikely => string(1).filter(likely),
         SecondOdd => string(1).filter(|range| likely(range) && is_unlike_prose(text.peek(range.clone()))),
         FirstLikely => string(0).filter(likely),

@@ -41,6 +41,14 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
         let value = text.slice(at..end);
         if value.len() >= 8 && is_basic(value) {
             found.push(Candidate { category: Category::BasicAuth, range: at..end });
+        } else if text.at(end) == b':' && end > at {
+            // Not encoded yet: `Basic name:secret`.
+            let stop =
+                text.run(end + 1, 64, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
+            let secret = text.slice(end + 1..stop);
+            if looks::is_chosen(secret) && !is_placeholder(secret) && !secret.contains(&b'/') {
+                found.push(Candidate { category: Category::BasicAuth, range: end + 1..stop });
+            }
         }
         return;
     }

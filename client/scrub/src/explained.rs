@@ -413,6 +413,7 @@ pub(super) static SECRETIVE: LazyLock<Words> = LazyLock::new(|| {
             "encryption_key",
             "encryption key",
             "in plaintext",
+            "response=\"",
             "macaroon",
         ],
     )

@@ -4,7 +4,8 @@ use super::category::Category;
 use super::looks;
 use super::memo::Site;
 use super::names::{self, Trust, classify};
-use super::text::{Text, is_base64, is_basic, is_word};
+use super::nearby::{apart, tried};
+use super::text::{Text, is_basic};
 use super::value::{self, Tie, Value};
 use super::words::find;
 use super::{Candidate, commands};
@@ -104,12 +105,17 @@ impl<'a> Names<'a> {
         }
         let flag = text.at(name.start) == b'-';
         if trust == Trust::Digits {
-            found.extend(digits(text, category, name.end));
+            let after = digits(text, category, name.end);
+            let number =
+                after.or_else(|| if category == Category::Ssn { quoted_before(text, &name) } else { None });
+            found.extend(number);
             return;
         }
         let Some(value) = value::after_name(text, name.clone(), flag) else {
             if category == Category::TotpSeed {
                 commands::one_time(text, name, found);
+            } else if category == Category::BasicAuth && text.at(name.end) == b' ' {
+                super::typed::pair_flag(text, name, found);
             } else if category == Category::Password
                 && (trust == Trust::Strong || matches!(text.before(name.start), b'"' | b'\'' | b'#'))
             {
@@ -147,180 +153,6 @@ impl<'a> Names<'a> {
         self.long_to = self.long_to.max(value.end);
         self.nested > NESTED
     }
-}
-
-/// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
-/// word or a sign before it says to be the password.
-fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
-    const SAID: [&str; 18] = [
-        "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
-        " said", "(", " from", " as", " enter", " of",
-    ];
-    // A word that goes on is none.
-    if is_word(text.at(name.end)) {
-        return;
-    }
-    let line = text.line(name.start);
-    let to = line.end.min(name.end.saturating_add(APART));
-    // `if you pass X to Y` is a sentence.
-    let verb = text.slice(name.clone()).eq_ignore_ascii_case(b"pass");
-    let fits = |value: &[u8]| {
-        (if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) })
-            && !value.ends_with(b"=]")
-            && !value.starts_with(b"$")
-            && !(value.contains(&b'/') && looks::is_reference(value))
-            && !looks::is_uuid(value)
-            && !value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"))
-            && !looks::is_placeholder(value)
-            && !looks::is_code(value)
-            && !looks::is_location(value)
-            && !looks::is_pattern(value)
-            && !looks::is_technical(value)
-    };
-    let password = |range: Range<usize>| Candidate { category: Category::Password, range };
-    // The quotes and brackets around the name.
-    let mut from = text.run(name.end, 4, |byte| matches!(byte, b'"' | b'\'' | b'`' | b')' | b']'));
-    // `log("password:", "…")`: the next argument.
-    for sign in [b'"', b'\''] {
-        if !value::is_open(text, name.start, sign) || matches!(text.at(name.end), b'"' | b'\'' | b'`') {
-            continue;
-        }
-        let close = text.run(name.end, 24, |byte| byte != sign && byte != b'\n');
-        let next = text.run(close + 1, 4, |byte| matches!(byte, b',' | b' '));
-        let end = text.run(next + 1, 64, |byte| byte != sign && byte != b'\n');
-        if text.at(close) == sign
-            && text.at(close + 1) == b','
-            && text.at(next) == sign
-            && text.at(end) == sign
-        {
-            if fits(text.slice(next + 1..end)) {
-                found.push(password(next + 1..end));
-                return;
-            }
-        }
-    }
-    loop {
-        let quote = text.run_seen(Site::Tried, from, to.saturating_sub(from), |byte| {
-            !matches!(byte, b'"' | b'\'' | b'`')
-        });
-        if quote >= to {
-            break;
-        }
-        let sign = text.at(quote);
-        let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
-        if text.at(end) != sign {
-            break;
-        }
-        let before = text.slice(from..quote).trim_ascii_end();
-        let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
-        if said && fits(text.slice(quote + 1..end)) {
-            found.push(password(quote + 1..end));
-            return;
-        }
-        from = end + 1;
-    }
-    // A quote before the name: `"…" is not a valid password`.
-    let first = line.start.max(name.start.saturating_sub(APART / 2));
-    let quoted = |byte: u8| matches!(byte, b'"' | b'\'' | b'`');
-    let close = text.run_back(name.start, name.start - first, |byte| !quoted(byte));
-    if close > first && !matches!(text.before(name.start), b'.' | b'_' | b'"' | b'\'') {
-        let sign = text.before(close);
-        let open = text.run_back(close - 1, 64.min(close - 1 - line.start), |byte| {
-            byte != sign && !byte.is_ascii_whitespace()
-        });
-        let value = text.slice(open..close - 1);
-        if open > line.start && text.before(open) == sign && looks::is_unlike_prose(value) && fits(value) {
-            found.push(password(open..close - 1));
-        }
-    }
-    // A sentence, a colon or a verb, and a word that is none of the language.
-    let prose = |byte: u8| {
-        byte.is_ascii_alphanumeric()
-            || matches!(byte, b' ' | b'_' | b'@' | b'-' | b'.' | b'(' | b')' | b'/' | b',')
-    };
-    let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
-    let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
-    let word = text.slice(colon + 2..end);
-    let sentence = text.slice(name.end..colon).windows(2).any(|pair| pair == b". ");
-    if !sentence
-        && text.starts(colon, ": ")
-        && end == line.end
-        && !word.starts_with(b"\"")
-        && !word.starts_with(b"'")
-        && fits(word)
-    {
-        found.push(password(colon + 2..end));
-        return;
-    }
-    let mut at = name.end;
-    for _ in 0..10 {
-        let start = text.blanks(at);
-        if start >= to || text.at(start) == b'\n' {
-            break;
-        }
-        let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace());
-        let before = text.slice(name.end..start).trim_ascii_end();
-        let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
-        let word = text.slice(start..end);
-        if before.ends_with(b".") {
-            break;
-        }
-        if matches!(word.first(), Some(b'"' | b'\'' | b'`')) {
-            at = end;
-            continue;
-        }
-        let last = end >= line.end && before.len() < 48 && looks::is_mixed(word, 8);
-        if said && !before.is_empty() && fits(word) && (last || looks::is_unlike_prose(word)) {
-            found.push(password(start..end));
-        }
-        at = end;
-    }
-}
-
-/// How far from a name its value may stand.
-const APART: usize = 96;
-
-/// `"vN3x…" is not a valid API key`, `expected x-api-key to equal "vN3x…"`: a name without a value, and on its line
-/// what was clearly generated.
-fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Candidate> {
-    // `credential id …` is known to all.
-    if text.starts(name.end, " id") {
-        return None;
-    }
-    let part = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-');
-    let line = text.line(name.start);
-    let candidate = |range: Range<usize>| {
-        let word = text.slice(range.clone());
-        let whole = !part(text.before(range.start)) && !part(text.at(range.end));
-        let hex = word.iter().all(u8::is_ascii_hexdigit);
-        (whole
-            && !hex
-            && looks::is_generated(word, 24)
-            && !looks::is_location(word)
-            && !looks::is_address(word))
-        .then_some(Candidate { category, range })
-    };
-    let first = line.start.max(name.start.saturating_sub(APART));
-    let mut at = name.start;
-    while at > first {
-        let end = text.run_back(at, at - first, |byte| !part(byte));
-        let start = text.run_back(end, end - first, part);
-        if let Some(found) = candidate(start..end) {
-            return Some(found);
-        }
-        at = start.min(at - 1);
-    }
-    let last = line.end.min(name.end.saturating_add(APART));
-    let mut at = name.end;
-    while at < last {
-        let start = text.run(at, last - at, |byte| !part(byte));
-        let end = text.run(start, last.saturating_sub(start), part);
-        if let Some(found) = candidate(start..end) {
-            return Some(found);
-        }
-        at = end.max(at + 1);
-    }
-    None
 }
 
 /// `cache key`, `RSA key`: the word before says that the key is none, or is known by its fingerprint.
@@ -427,6 +259,17 @@ fn judge(
                 && !secret.starts_with(b"/")
                 && !looks::is_placeholder(secret)
         });
+        // `'auth' => ['name', 'secret']`
+        let listed = value.quoted && matches!(text.before(range.start.saturating_sub(1)), b'[' | b'(');
+        if listed {
+            let next = text.run(range.end + 1, 4, |byte| matches!(byte, b',' | b' '));
+            let sign = text.at(next);
+            let end = text.run(next + 1, 96, |byte| byte != sign && byte != b'\n');
+            let both = matches!(sign, b'"' | b'\'') && text.at(end) == sign && next > range.end + 1;
+            if both && !looks::is_placeholder(text.peek(next + 1..end)) {
+                return Some(Candidate { category, range: next + 1..end });
+            }
+        }
         if let Some(colon) = named {
             return Some(Candidate { category, range: range.start + colon + 1..range.end });
         }
@@ -595,9 +438,24 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let tie = |byte: u8| {
         matches!(
             byte,
-            b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'[' | b'.' | b','
+            b' ' | b'\t'
+                | b'"'
+                | b'\''
+                | b'\\'
+                | b':'
+                | b'='
+                | b'>'
+                | b')'
+                | b']'
+                | b'['
+                | b'.'
+                | b','
+                | b'|'
         )
     };
+    // `/ssn/…`
+    let sloped = category == Category::Ssn && text.at(name_end) == b'/';
+    let name_end = name_end + usize::from(sloped);
     let mut start = text.run(name_end, 12, tie);
     for word in ["no.", "number", "nr", "value ", "is ", "was ", "#"] {
         if text.slice(start..start + word.len()).eq_ignore_ascii_case(word.as_bytes()) {
@@ -608,7 +466,7 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let start = text.run(start, 1, |byte| byte == b'(');
     let start = text.run(start, 2, |byte| matches!(byte, b'"' | b'\''));
     let colon = text.before(name_end) == b':';
-    if start == name_end && !colon {
+    if start == name_end && !colon && !sloped {
         return None;
     }
     // Beside a name in prose stands a number that nobody calls: `mobile 12345678 bytes`.
@@ -634,6 +492,15 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     // Nobody has these numbers.
     let made_up = count == 7 && text.starts(start, "555-01");
     (fits && closed && !made_up).then_some(Candidate { category, range: start..end })
+}
+
+/// `Duplicate entry '…' for key 'users.ssn'`: nine digits in quotes before the name.
+fn quoted_before(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
+    let first = text.line(name.start).start.max(name.start.saturating_sub(48));
+    let at = text.peek(first..name.start).windows(11).position(|piece| {
+        matches!(piece, [b'"' | b'\'', digits @ .., b'"' | b'\''] if digits.iter().all(u8::is_ascii_digit))
+    })?;
+    Some(Candidate { category: Category::Ssn, range: first + at + 1..first + at + 10 })
 }
 
 /// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.

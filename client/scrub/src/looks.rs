@@ -350,6 +350,10 @@ pub(super) fn is_technical(value: &[u8]) -> bool {
 
 /// A regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
+    let special = |byte: &u8| matches!(byte, b'\\' | b'(' | b'[' | b']' | b'^');
+    if !value.iter().take(256).any(special) {
+        return false;
+    }
     let signs = [
         &b"\\w"[..],
         b"\\d",

@@ -18,7 +18,8 @@ pub(super) enum Trust {
 }
 
 /// What is added to a secret's name and says nothing: `tokenValue`, `DB_PASSWORD_PROD`, `password_confirmation`.
-const QUALIFIERS: [&str; 36] = [
+const QUALIFIERS: [&str; 37] = [
+    "full",
     "value",
     "string",
     "text",
@@ -72,6 +73,7 @@ fn unqualified(plain: &str) -> &str {
         "privatekey",
         "privkey",
         "accesskey",
+        "ssn",
     ];
     let left = QUALIFIERS.iter().filter_map(|end| plain.strip_suffix(end));
     let left = left.map(|left| left.trim_end_matches(|c: char| c.is_ascii_digit()));

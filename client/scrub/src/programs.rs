@@ -2,12 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{
-    is_address, is_chosen, is_generated, is_mixed, is_placeholder, is_random, is_unlike_prose, is_uuid,
-};
+use super::looks::{is_address, is_generated, is_mixed, is_placeholder, is_random, is_unlike_prose, is_uuid};
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
-use super::words::find;
 use Category::{ApiKey, Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
 use std::ops::Range;
 
@@ -17,7 +14,7 @@ const MOST: usize = 48;
 
 /// Which part of an argument is the secret.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+pub(super) enum Part {
     Whole,
     /// What follows the first such sign: `name:secret`.
     After(u8),
@@ -29,6 +26,8 @@ enum Part {
     Quoted,
     /// If it is long and random.
     Generated,
+    /// As [`Self::Login`], where there is an `@`.
+    LoginAt,
     /// What stands between the slash and the `@` of `name/secret@host`.
     Login,
 }
@@ -54,7 +53,7 @@ enum Place {
     SecondBehind(&'static str),
 }
 
-use Part::{After, Generated, Login, Oddly, Quoted, Secretly, Whole};
+use Part::{After, Generated, Login, LoginAt, Oddly, Quoted, Secretly, Whole};
 use Place::{Any, Behind, Flag, Glued, LastWith, Next, SecondBehind, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
@@ -197,6 +196,7 @@ const PROGRAMS: &[Row] = &[
     (&["bundle config"], &[(Any, After(b':'))], BasicAuth),
     (&["mc alias set", "mc config host add"], &[(Word(2), Whole), (Word(3), Whole)], Aws),
     (&["ykman oath accounts add"], &[(Word(1), Whole)], TotpSeed),
+    (&["connect", "conn"], &[(Word(0), LoginAt)], DatabaseUrl),
     (&["sqlplus", "sqlldr", "expdp", "impdp", "rman"], &[(Any, Login)], DatabaseUrl),
 ];
 
@@ -216,13 +216,13 @@ fn row(number: usize) -> Option<&'static Row> {
 }
 
 /// A word of a command line: as it stands, and what it means without its quotes.
-struct Argument {
-    range: Range<usize>,
-    plain: Range<usize>,
+pub(super) struct Argument {
+    pub range: Range<usize>,
+    pub plain: Range<usize>,
 }
 
 /// The arguments from `from` on, up to the end of the command, and where that is.
-fn arguments(text: Text<'_>, from: usize) -> (Vec<Argument>, usize) {
+pub(super) fn arguments(text: Text<'_>, from: usize) -> (Vec<Argument>, usize) {
     let mut words = Vec::new();
     let mut at = from;
     while words.len() < MOST && at < from + REACH {
@@ -375,7 +375,7 @@ fn glued(text: Text<'_>, word: &Argument, flag: &str) -> Option<Option<Range<usi
 }
 
 /// The secret part of an argument.
-fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> {
+pub(super) fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> {
     let value = text.slice(range.clone());
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     let inner = match part {
@@ -396,7 +396,8 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
             }
             at + 1..value.len()
         }
-        Login => {
+        LoginAt if !value.contains(&b'@') => return None,
+        Login | LoginAt => {
             let at = split(b'/')?;
             let stop = value.iter().position(|byte| *byte == b'@').unwrap_or(value.len());
             at + 1..stop.max(at + 1)
@@ -405,168 +406,6 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
     let secret = value.get(inner.clone())?;
     (!secret.is_empty() && !secret.starts_with(b"-") && !is_placeholder(secret))
         .then(|| range.start + inner.start..range.start + inner.end)
-}
-
-/// `echo secret | sudo -S …`: what a program reads as a password.
-pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if text.before(anchor.start).is_ascii_alphanumeric() || anchor.end < text.1.settled(Settled::Piped) {
-        return;
-    }
-    let (words, end) = arguments(text, anchor.end);
-    text.1.settle(Settled::Piped, end);
-    let (Some(word), b'|') = (words.last(), text.at(end)) else { return };
-    let reader = text.slice(end..text.run(end, 160, |byte| byte != b'\n'));
-    let reads = |names: &[&str]| names.iter().any(|name| find(reader, name.as_bytes()).is_some());
-    let part = if reads(&["chpasswd"]) {
-        After(b':')
-    } else if reads(&["sudo -s", "-stdin", "passwd", "cryptsetup", "passphrase-fd", "kinit", "su -", "login"])
-    {
-        Whole
-    } else {
-        return;
-    };
-    if let Some(range) = cut(text, word.plain.clone(), part) {
-        found.push(Candidate { category: Password, range });
-    }
-}
-
-/// `kinit bob <<< 'secret'`, `--password-file=<(echo secret)`: what is fed to a program that asks for it.
-pub(super) fn fed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let line = text.line(anchor.start);
-    let asks = [
-        "pass",
-        "kinit",
-        "cryptsetup",
-        "sudo",
-        "stdin",
-        "vnc",
-        "secret",
-        "token",
-        "login",
-        "gpg",
-        "unlock",
-        "auth",
-        "key",
-        "su ",
-    ];
-    if !text.has(Site::Before, line.start..anchor.start, &asks) {
-        return;
-    }
-    let (words, _) = arguments(text, anchor.end);
-    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
-    let end =
-        word.start + text.slice(word.clone()).iter().position(|byte| *byte == b')').unwrap_or(word.len());
-    let value = text.slice(word.start..end);
-    if is_chosen(value)
-        && !value.contains(&b':')
-        && !is_placeholder(value)
-        && !super::looks::is_location(value)
-    {
-        found.push(Candidate { category: Password, range: word.start..end });
-    }
-}
-
-/// `ACL SETUSER bob on >secret`: Redis writes a sign before a password.
-pub(super) fn acl(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let from = anchor.end.saturating_sub(2);
-    let sign = text.run(from, 64, |byte| !matches!(byte, b'>' | b'\n'));
-    let end = text.run(sign + 1, 128, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
-    let value = text.slice(sign + 1..end);
-    if text.at(sign) == b'>' && text.before(sign) == b' ' && value.len() >= 4 && !is_placeholder(value) {
-        found.push(Candidate { category: Password, range: sign + 1..end });
-    }
-}
-
-/// `WIFI:T:WPA;S:home;P:secret;;`: what is in a square code on the wall.
-pub(super) fn wifi(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let mut at = anchor.end;
-    for _ in 0..5 {
-        let end = text.run(at, 80, |byte| !matches!(byte, b';' | b'\n' | b'"'));
-        if text.starts(at, "P:") && end > at + 4 && !is_placeholder(text.peek(at + 2..end)) {
-            found.push(Candidate { category: Password, range: at + 2..end });
-        }
-        if text.at(end) != b';' {
-            return;
-        }
-        at = end + 1;
-    }
-}
-
-/// `-u name:secret` of any program.
-pub(super) fn pair_flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let start = text.run(anchor.end, 2, |byte| matches!(byte, b'"' | b'\''));
-    let end =
-        text.run(start, 128, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`'));
-    // `name:'secret'`
-    let sign = text.at(end);
-    if text.before(end) == b':' && matches!(sign, b'"' | b'\'') && end > start + 1 {
-        let close = text.run(end + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
-        let secret = text.slice(end + 1..close);
-        if text.at(close) == sign && is_chosen(secret) && !is_placeholder(secret) {
-            found.push(Candidate { category: BasicAuth, range: end + 1..close });
-        }
-        return;
-    }
-    let word = text.slice(start..end);
-    let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'@');
-    let Some(colon) = word.iter().position(|byte| *byte == b':').filter(|colon| *colon > 0) else { return };
-    let (name, secret) = (word.get(..colon).unwrap_or_default(), word.get(colon + 1..).unwrap_or_default());
-    if every(name, person)
-        && is_chosen(secret)
-        && !secret.contains(&b'/')
-        && !super::looks::is_technical(name)
-        && !is_placeholder(secret)
-    {
-        found.push(Candidate { category: BasicAuth, range: start + colon + 1..end });
-    }
-}
-
-/// `send "secret\r"` of expect.
-pub(super) fn sent(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let quoted = |byte: u8| matches!(byte, b'"' | b'\'');
-    let start = text.run(anchor.end, 2, quoted);
-    let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace() && !quoted(byte));
-    let value = text.slice(start..end);
-    let typed = value.strip_suffix(b"\\r").or(value.strip_suffix(b"\\n"));
-    let python = text.slice(anchor.clone()).ends_with(b"(").then_some(value);
-    if let Some(value) =
-        typed.or(python).filter(|value| quoted(text.at(end)) && is_chosen(value) && !is_placeholder(value))
-    {
-        found.push(Candidate { category: Password, range: start..start + value.len() });
-    }
-}
-
-/// `… -u name -p secret` of any program.
-pub(super) fn beside_user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let line = text.line(anchor.start);
-    let user = [" -u ", "-u=", "--user", "--login"];
-    if !text.has(Site::Before, line.start..anchor.start, &user) {
-        return;
-    }
-    let (words, _) = arguments(text, anchor.end);
-    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
-    let value = text.slice(word.clone());
-    let place = |byte: &u8| matches!(byte, b'/' | b':');
-    if is_mixed(value, 6) && !value.iter().any(place) && !value.starts_with(b"-") && !is_placeholder(value) {
-        found.push(Candidate { category: Password, range: word });
-    }
-}
-
-/// FTP's `PASS secret`: after a client's arrow or prompt, or below the user's name.
-pub(super) fn ftp(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if !text.starts(anchor.start, "PASS ") {
-        return;
-    }
-    let line = text.line(anchor.start);
-    let before = text.peek(line.start..anchor.start).trim_ascii_end();
-    let near = before.get(before.len().saturating_sub(5)..).unwrap_or_default();
-    let asked = near.ends_with(b">") || near.eq_ignore_ascii_case(b"quote");
-    let above = || text.line_seen(Site::Above, line.start.saturating_sub(1));
-    let named = before.is_empty() && line.start > 0 && text.has(Site::Above, above(), &["user ", "331 "]);
-    let value = text.peek(anchor.end..line.end).trim_ascii_end();
-    if (asked || named) && value.len() >= 3 && !value.contains(&b' ') && !is_placeholder(value) {
-        found.push(Candidate { category: Password, range: anchor.end..anchor.end + value.len() });
-    }
 }
 
 /// `name:secret@tcp(…)` of Go, `name:secret@host:5432` and `name/secret@//…` of Oracle.
@@ -615,7 +454,7 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let value = text.slice(start..anchor.start);
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     // `name/secret@host:1521/service`
-    let oracle = || if sure { split(b'/') } else { None };
+    let oracle = || split(b'/');
     let (at, sure) = match split(sign) {
         Some(at) => (at, sure),
         None => match oracle() {
@@ -627,7 +466,12 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let name = value.get(..at).unwrap_or_default();
     let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let secretly = sure
-        || is_mixed(secret, 6) && every(name, person) && name.first().is_some_and(u8::is_ascii_alphabetic);
+        || (if sign == b'/' || value.get(at) == Some(&b'/') {
+            is_unlike_prose(secret)
+        } else {
+            is_mixed(secret, 6)
+        }) && every(name, person)
+            && name.first().is_some_and(u8::is_ascii_alphabetic);
     if !secret.is_empty() && secretly && !secret.contains(&b'/') && !is_placeholder(secret) {
         found.push(Candidate { category: DatabaseUrl, range: start + at + 1..anchor.start });
     }
