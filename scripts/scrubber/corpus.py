@@ -22,9 +22,14 @@ which is what is measured now. First measurements, before any of a lot's misses 
   fresh 11    0.955 of 512 secrets, 2.5 % of 475 clean lines
   fresh 12    0.988 of 561 secrets, 2.8 % of 538 clean lines (written by somebody who never saw the rules, as from here on)
   fresh 13    0.972 of 562 secrets, 3.7 % of 596 clean lines
+  unseen      0.968 of 561 secrets, 2.2 % of 697 clean lines (below the bar: database_url 0.857, basic_auth 0.886,
+              ssn 0.943)
 
-The last lot's misses were looked at once after that, so what measure.py prints for it now is no first measurement:
-whoever wants one writes new contexts.
+Nobody has looked at the misses of `unseen`. The rules have grown since it was first measured, with contexts that their
+writer made up, so what measure.py prints for it is a second measurement, not tuned to it.
+
+The lots of fresh.py that were never measured first are those that the writer of the rules made up to find what they
+miss; they stand after lot 11 there.
 
 Secrets are random, so nothing that looks like a credential lies in the repository.
 """

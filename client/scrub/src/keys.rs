@@ -49,11 +49,7 @@ impl<'a> Names<'a> {
     /// The name around an anchor, its value, and what that is.
     pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
         if !text.slice(anchor.clone()).is_ascii() {
-            found.extend(
-                value::after_name(text, anchor.clone(), false)
-                    .and_then(|value| judge(text, anchor.clone(), Category::Password, Trust::Strong, value)),
-            );
-            return;
+            return self.foreign(text, anchor, found);
         }
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
@@ -141,6 +137,22 @@ impl<'a> Names<'a> {
         }
         if seed {
             commands::one_time(text, name, found);
+        }
+    }
+
+    /// The word for a password in another script, whole.
+    fn foreign(&mut self, text: Text<'a>, name: Range<usize>, found: &mut Vec<Candidate>) {
+        if name.end <= self.read_to {
+            return;
+        }
+        self.read_to = name.end;
+        let Some(value) = value::after_name(text, name.clone(), false) else { return };
+        let category = Category::Password;
+        if self.is_nested(&value.range) {
+            self.read_to = self.read_to.max(value.range.end);
+            found.push(Candidate { category, range: value.range });
+        } else {
+            found.extend(judge(text, name, category, Trust::Strong, value));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is typed, piped or fed to a program that asks for a password.
+//! Passwords that a person types, or a script pipes or feeds, where a program asks for one.
 
 use super::Candidate;
 use super::category::Category;
@@ -56,17 +56,17 @@ pub(super) fn fed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidat
     if !text.has(Site::Before, line.start..anchor.start, &asks) {
         return;
     }
-    let (words, _) = arguments(text, anchor.end);
-    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
-    let end =
-        word.start + text.slice(word.clone()).iter().position(|byte| *byte == b')').unwrap_or(word.len());
-    let value = text.slice(word.start..end);
+    let start = text.run(text.blanks(anchor.end), 1, |byte| matches!(byte, b'"' | b'\''));
+    let end = text.run(start, 96, |byte| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b')' | b'<' | b'|')
+    });
+    let value = text.slice(start..end);
     if is_chosen(value)
         && !value.contains(&b':')
         && !is_placeholder(value)
         && !super::looks::is_location(value)
     {
-        found.push(Candidate { category: Password, range: word.start..end });
+        found.push(Candidate { category: Password, range: start..end });
     }
 }
 
