@@ -117,14 +117,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             return false;
         }
     }
-    // A point's coordinates, a signature's halves.
-    let point = near.trim_ascii_end().strip_suffix(b":").or(near.strip_suffix(b"=")).is_some_and(|rest| {
-        matches!(
-            rest,
-            [b'x' | b'y' | b'r' | b's'] | [.., b' ' | b'{' | b'(' | b',', b'x' | b'y' | b'r' | b's']
-        )
-    });
-    if digits.len() == 64 && point || is_part(near) {
+    if digits.len() == 64 && is_half(text, near, &line) || is_part(near) {
         return false;
     }
     let tagged = digits.len() == 40 && text.before(run.start) == b':';
@@ -144,6 +137,21 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     // A version after a name: `name#<id>`.
     let marked = before.strip_suffix(b"#").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
     !(traced || mailed || marked || node)
+}
+
+/// `x: … y: …`, `r=… s=…`: a point's coordinate, a signature's half, with the other one on the line.
+fn is_half(text: Text<'_>, near: &[u8], line: &Range<usize>) -> bool {
+    let name = near.trim_ascii_end().strip_suffix(b":").or(near.strip_suffix(b"="));
+    let Some([rest @ .., letter]) = name else { return false };
+    let apart = rest.last().is_none_or(|byte| matches!(byte, b' ' | b'{' | b'(' | b','));
+    let other: &[&'static str] = match letter {
+        b'x' => &[" y:", " y=", ",y="],
+        b'y' => &["x:", "x="],
+        b'r' => &[" s:", " s=", ",s="],
+        b's' => &["r:", "r="],
+        _ => return false,
+    };
+    apart && text.has(Site::Line, line.clone(), other)
 }
 
 /// `event <id>`, `refname '<id>'`, `ObjectRef(<id>)`: the word before names a thing or what is done to it.

@@ -24,17 +24,17 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
     // `if you pass X to Y` is a sentence.
     let verb = text.slice(name.clone()).eq_ignore_ascii_case(b"pass");
     let fits = |value: &[u8]| {
-        (if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) })
-            && !value.ends_with(b"=]")
-            && !value.starts_with(b"$")
-            && !(value.contains(&b'/') && looks::is_reference(value))
-            && !looks::is_uuid(value)
-            && !value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"))
-            && !looks::is_placeholder(value)
-            && !looks::is_code(value)
-            && !looks::is_location(value)
-            && !looks::is_pattern(value)
-            && !looks::is_technical(value)
+        let looks_like = if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) };
+        let expands = value.ends_with(b"=]") || value.starts_with(b"$");
+        let names = value.contains(&b'/') && looks::is_reference(value)
+            || value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"));
+        let other = looks::is_uuid(value)
+            || looks::is_placeholder(value)
+            || looks::is_code(value)
+            || looks::is_location(value)
+            || looks::is_pattern(value)
+            || looks::is_technical(value);
+        looks_like && !expands && !names && !other
     };
     let password = |range: Range<usize>| Candidate { category: Category::Password, range };
     // The quotes and brackets around the name.
@@ -51,11 +51,10 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
             && text.at(close + 1) == b','
             && text.at(next) == sign
             && text.at(end) == sign
+            && fits(text.slice(next + 1..end))
         {
-            if fits(text.slice(next + 1..end)) {
-                found.push(password(next + 1..end));
-                return;
-            }
+            found.push(password(next + 1..end));
+            return;
         }
     }
     loop {
