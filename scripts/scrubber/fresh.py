@@ -545,7 +545,7 @@ psql: PGPASSWORD «pws» is ignored, use .pgpass
 DB_PASS=«pws» DB_HOST=‹host› ./migrate.sh failed with 1
 mysql.connector.connect(user='‹user›', password='«pws»', host='‹host›')
 {"level":"debug","body":{"email":"a@b.c","password":"«pws»"}}
-docker: -e MSSQL_SA_PASSWORD='«pws»' mcr.microsoft.com/mssql
+docker: -e MSSQL_SA_PASSWORD='«pws»' registry.example.com/mssql
 rabbitmqctl change_password ‹user› «pws»
 Error: secret/db: {"data":{"password":"«pws»"}}
 winrm: ansible_winrm_password='«pws»' rejected
@@ -2854,7 +2854,7 @@ func: https://x.azurewebsites.net/api/h?code=«azfunc»
 AZURE_OPENAI_API_KEY: «azopenai»
 az devops login --token «azdevops»
 COSMOS_KEY="«b64_88»"
-docker login x.azurecr.io -u x -p «acr»
+docker login ‹host› -u x -p «acr»
 Ocp-Apim-Subscription-Key: «hex32»
 AzureWebJobsStorage: AccountKey=«b64_88»
 az sp credential: { "password": "«azsecret»" }
@@ -2921,7 +2921,7 @@ az storage blob list --account-key «b64_88»
 AZURE_STORAGE_KEY=«b64_88»
 x-functions-key: «azfunc»
 vsts: AZURE_DEVOPS_EXT_PAT=«azdevops»
-docker login x.azurecr.io -u x -p «acr»
+docker login ‹host› -u x -p «acr»
 terraform: client_secret = "«azsecret»"
 cosmos: COSMOS_KEY=«b64_88»
 MSAL: client_credential='«azsecret»'
@@ -2955,7 +2955,7 @@ POST https://x.azurewebsites.net/api/go?code=«azfunc» 401
 openai: {"api-key": "«azopenai»"}
 pip: https://x:«azdevops»@pkgs.dev.azure.com/o/_packaging
 SYSTEM_ACCESSTOKEN=«azdevops»
-docker login x.azurecr.io --password «acr»
+docker login ‹host› --password «acr»
 Cosmos: AccountEndpoint=https://x;AccountKey=«b64_88»;
 terraform azurerm: client_secret = "«azsecret»"
 appsettings: "ClientSecret": "«azsecret»"
@@ -7829,7 +7829,7 @@ https://cdn.x.io/‹hex64›/main.js
 https://x.s3.amazonaws.com/‹uuid›/a.png
 https://sentry.io/organizations/x/issues/‹digits10›/
 https://app.x.io/trace/‹hex32›
-https://hub.docker.com/layers/x/sha256-‹hex64›
+https://hub.example.com/layers/x/sha256-‹hex64›
 pi_‹mixed24› is already confirmed
 customer cus_‹mixed14› deleted
 seti_‹mixed24› expired

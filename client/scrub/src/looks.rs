@@ -1,7 +1,25 @@
 //! What a value looks like: a stand-in, source code, a place, something chosen or something generated.
 
 use super::text::{ATOM, every};
-use super::words::find;
+use super::words::{Words, find};
+use std::sync::LazyLock;
+
+/// What is written where a secret was or is to be.
+static STAND_INS: LazyLock<Words> = LazyLock::new(|| {
+    Words::new(
+        "stand-ins",
+        &[
+            "redacted",
+            "change-me",
+            "change_me",
+            "changeme",
+            "replaceme",
+            "replace-me",
+            "replace_me",
+            "placeholder",
+        ],
+    )
+});
 
 /// Most bytes of an expression in braces. Values may stand in one another, each with its braces.
 const EXPRESSION: usize = 256;
@@ -152,9 +170,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || starts(b"%(")
         || starts(b"***")
         // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
-        || ["redacted", "change-me", "change_me", "changeme", "replaceme", "replace-me", "replace_me", "placeholder"]
-            .iter()
-            .any(|word| value.len() <= 64 && find(value, word.as_bytes()).is_some())
+        || value.len() <= 64 && STAND_INS.are_in(value)
         || ends(b"..")
         || starts(b"enc[") || starts(b"enc(")
         || starts(b"${") && ends(b"***")

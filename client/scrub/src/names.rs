@@ -84,6 +84,10 @@ fn unqualified(plain: &str) -> &str {
 
 /// `next_token`, `page token`: what everybody may see although it is called a token or a key.
 pub(super) fn is_public(name: &[u8]) -> bool {
+    // They end so, and most names do not.
+    if !matches!(name.last(), Some(b'n' | b'N' | b'y' | b'Y' | b'e' | b'E')) {
+        return false;
+    }
     let plain: String = name
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric())
