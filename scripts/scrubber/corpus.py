@@ -26,7 +26,7 @@ which is what is measured now. First measurements, before any of a lot's misses 
               ssn 0.943)
 
 Nobody has looked at the misses of `unseen`. The rules have grown since it was first measured, with contexts that their
-writer made up, so what measure.py prints for it is a second measurement, not tuned to it.
+writer made up in the categories where it had fallen short, so what measure.py prints for it is no first measurement.
 
 The lots of fresh.py that were never measured first are those that the writer of the rules made up to find what they
 miss; they stand after lot 11 there.
