@@ -19,10 +19,17 @@ which is what is measured now. First measurements, before any of a lot's misses 
   fresh 8     0.980 of 512 secrets, 3.0 % of 500 clean lines
   fresh 9     0.964 of 640 secrets, 3.8 % of 552 clean lines (rules as for fresh 8; each context once, as from here on)
   fresh 10    0.953 of 512 secrets, 4.0 % of 619 clean lines
-  unseen      0.955 of 512 secrets, 2.5 % of 475 clean lines
+  fresh 11    0.955 of 512 secrets, 2.5 % of 475 clean lines
+  fresh 12    0.988 of 561 secrets, 2.8 % of 538 clean lines (written by somebody who never saw the rules, as from here on)
+  fresh 13    0.972 of 562 secrets, 3.7 % of 596 clean lines
+  unseen      0.968 of 561 secrets, 2.2 % of 697 clean lines (below the bar: database_url 0.857, basic_auth 0.886,
+              ssn 0.943)
 
-The last lot's misses were looked at once after that, so what measure.py prints for it now is no first measurement:
-whoever wants one writes new contexts.
+Nobody has looked at the misses of `unseen`. The rules have grown since it was first measured, with contexts that their
+writer made up in the categories where it had fallen short, so what measure.py prints for it is no first measurement.
+
+The lots of fresh.py that were never measured first are those that the writer of the rules made up to find what they
+miss; they stand after lot 11 there.
 
 Secrets are random, so nothing that looks like a credential lies in the repository.
 """

@@ -158,6 +158,231 @@ airtable: pat«mixed14».«hex64» lacks scope
 Fastly-Key: «url32»
 gpg-agent? no: export BREVO=xkeysib-«hex64»-«mixed16»
 scrapy crawl x -a key=«hex32»
+Caused by: java.lang.IllegalStateException: maps.api-key=«mixed40» must start with AI
+{"severity":"ERROR","message":"pinecone 401","labels":{"api_key":"«uuid»"}}
+mailgun_api_key «mailgun» is sandbox only
+./gradlew assemble -PsentryKey=«hex32»
+# kustomize secretGenerator literal: STRIPE_KEY=«stripe»
+cypress run --record --key «uuid»
+dd-agent: conf.d/api_key: "«hex32»"
+Deno.env.set("DEEPL_KEY", "«mixed32»")
+ValueError: Unknown scheme: apikey «b64_48»
+ERROR collector otlp: headers: {"api-key": "«hex36»FFFF"}
+tf: provider "fastly" { api_key = "«url32»" }
+Could not resolve secret: fallback client_secret «mixed48»
+sudo -E env NGROK_AUTHTOKEN=«mixed43» ngrok http 80
+Invalid value for --license-key: «hex40»
+wp option update akismet_api_key «low12»
+Twilio auth: SK«hex32» / «mixed32»
+val client = OkHttp(apiKey = "«mixed32»")
+http.Header{"X-Api-Key": {"«mixed40»"}}
+<add key="Mandrill.ApiKey" value="«url22»" />
+node:internal/process: apiSecret='«mixed40»'
+rollbar: accessToken: '«hex32»',
+bugsnag.start("«hex32»") # api key
+appcenter login --token «hex40»
+export RESEND_API_KEY=re_«mixed8»_«mixed24»
+GET /maps?client_secret=«mixed40»&v=2 → 403
+Failed asserting that 'null' matches expected '«groq»'.
+sk-learn? no, «openai» pasted in notebook cell 3
+snyk/config: api=«uuid» (apiToken)
+Authorization: Api-Key «mixed32».«mixed32»
+godoc: const apiKey = "«hex40»" exposed
+kong: consumer key-auth key=«mixed32»
+SplunkHEC: Authorization: Splunk «uuid»
+app.config['MAPS_API_KEY'] = '«mixed40»'
+Illuminate\Http\Client: config('services.postmark.key') = '«uuid»'
+{"error":{"code":"invalid_api_key","message":"Incorrect API key provided: «mixed32»"}}
+resource "datadog_integration" "x" {⏎  api_key = var.k⏎  app_key = "«hex40»"⏎}
+apikeys:⏎  - name: ci⏎    value: «mixed32»
+{"apiKey":{"value":"«mixed32»","scope":"all"}}
+curl -H "X-API-KEY: «mixed32»" https://‹host›/v1
+curl 'https://api.example.com/data?appid=«hex32»&q=Berlin'
+weather: GET /data/2.5/weather?lat=1&APPID=«hex32» -> 401
+<meta-data android:name="com.google.android.geo.API_KEY" android:value="«mixed40»"/>
+<add key="SendGridApiKey" value="«mixed40»" />
+<key>ApiKey</key>⏎<string>«mixed32»</string>
+<ApiKey>«mixed40»</ApiKey>
+api_key "«mixed32»" does not match any project
+client = Client("«mixed32»")  # api key
+let client = Client::new("«mixed40»"); // API key
+stripe.api_key = "«stripe»"
+Mixpanel.init("«hex32»") token
+ERROR: key «mixed32» has exceeded its quota
+TypeError: api key '«mixed32»' contains invalid characters
+config/newrelic.yml:⏎common:⏎  license_key: «hex40»
+nuget push x.nupkg -k «mixed40» -s https://‹host›
+dotnet nuget push a.nupkg --api-key «mixed43»
+choco apikey -k «uuid» -s https://‹host›
+cargo login «mixed35»
+sentry-cli --auth-token «hex64» releases list
+snyk auth «uuid»
+heroku config:set ALGOLIA_KEY=«hex32»
+fly secrets set OPENWEATHER_KEY=«hex32»
+wrangler secret put KEY <<< «mixed40»
+docker run -e API_KEY='«mixed40»' x
+ansible: "api_key=«mixed40»" in extra vars
+kubectl create secret generic x --from-literal=apikey=«mixed40»
+params = {"key": "«mixed39»", "q": "x"}
+headers = {'Ocp-Apim-Key': '«hex32»'}
+requests.get(url, headers={"X-RapidAPI-Key": "«mixed50»"})
+axios.defaults.headers.common['x-api-key'] = '«mixed40»';
+req.Header.Set("X-Api-Key", "«mixed40»")
+.header("apikey", "«mixed40»")
+--header 'Api-Key: «mixed32»' \
+Request headers: [api-key=«hex32», accept=*/*]
+{"headers":{"X-Auth-Key":"«hex37»","X-Auth-Email":"a@b.c"}}
+CLOUDFLARE_API_KEY=«hex37»
+tskey-auth-«mixed17»-«mixed32» is expired
+pinecone: pcsk_«mixed6»_«mixed60»
+langsmith lsv2_pt_«hex32»_«hex10» 403
+tavily: invalid tvly-«mixed32»
+dynatrace: dt0c01.«up24».«up64» lacks scope
+mailchimp 403 for «hex32»-us14
+lob: test_«hex35» used in live mode
+razorpay auth failed rzp_live_«mixed14»:«mixed24»
+zapier hook signing_secret: «hex32»
+consumer_key=«mixed25», consumer_secret=«mixed50»
+rollbar post_server_item_token: «hex32»
+honeybadger api_key: hbp_«mixed36»
+typesense: apiKey=«mixed32» not allowed
+meilisearch --master-key=«mixed43»
+MEILI_MASTER_KEY «mixed32»
+vonage api_secret=«mixed16»
+plaid: secret «hex30» invalid for client_id ‹hex24›
+amplitude.init('«hex32»'); // api key
+Sending event with write key «mixed32»
+segment.writeKey = «mixed32»
+launchdarkly: sdk-«uuid» rejected
+contentful: CFPAT-«url43» expired
+airtable: pat«mixed14».«hex64» unauthorized
+fastly-key: «url32»
+Fastly-Key "«url32»"
+bunny AccessKey: «uuid»
+panic: missing scope for key «mixed40» (owner: ci)
+W 10:11 api: rejected request with key=«mixed32» from 10.0.0.4
+REVENUECAT key appl_«mixed27» disabled
+curl -s "https://api.example.com/v2/lookup/«mixed32»?format=json" # key in path
+{"statusCode":403,"message":"Forbidden","apiKey":"«mixed40»"}
+apiKeyAuth: «uuid»
+HTTP header 'apikey' = '«hex32»'
+Auth0 management client_secret: «url64»
+client_id=abc client_secret=«mixed40» grant_type=client_credentials
+OAuth app secret «mixed40» rotated
+spring.cloud.vault.app-role.secret-id=«uuid»
+AbuseIPDB: Key: «hex80»
+VT_API_KEY=«hex64» vt scan
+shodan init «mixed32»
+x-apisports-key: «hex32»
+ip-api pro key «mixed15»
+"licenseKey" : "«up5»-«up5»-«up5»-«up5»"
+license key «up5»-«up5»-«up5»-«up5»-«up5» already activated
+ELASTIC_API_KEY=«b64_60»
+Authorization: ApiKey «b64_60»
+es: api_key=("id", "«url22»")
+Intercom: app_id=x, secret_key='«url40»'
+PAGERDUTY routing_key: «low32»
+pd: integration_key «hex32»
+opsgenie apiKey=«uuid»
+NEW_RELIC_LICENSE_KEY: «hex36»FFFF
+nr-insert-key: NRII-«url32»
+loggly: /inputs/«uuid»/tag/x 403
+logdna ingestion key «hex32» invalid
+papertrail token: «mixed20»
+bitly: Authorization Bearer «hex40»
+mapbox.accessToken = 'sk.eyJ1Ijoi«mixed40».«url22»';
+trello: key=«hex32»&token=«hex64»
+asana: 1/‹digits16›:«hex32»
+twitch client secret «low30»
+steam web api key «HEX32»
+riot: RGAPI-«uuid» expired
+tmdb api_key=«hex32» invalid
+oxr app_id «hex32»
+etherscan apikey=«up34»
+infura project secret «hex32»
+https://mainnet.infura.io/v3/«hex32»
+https://eth-mainnet.g.alchemy.com/v2/«url32»
+https://x.quiknode.pro/«hex40»/
+helius: https://mainnet.helius-rpc.com/?api-key=«uuid»
+coinbase CB-ACCESS-KEY: «mixed32»
+binance: X-MBX-APIKEY: «mixed64»
+kraken API-Sign «b64_88»
+binance secretKey='«mixed64»'
+ghost admin api key ‹hex24›:«hex64»
+strapi: API_TOKEN_SALT=«b64_24»
+supabase service_role key «jwt»
+requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.weather.test/v3/forecast?q=Oslo&appid=«hex32»
+2026-11-02 08:14:55.120  WARN 1 --- [nio-8080-exec-4] com.acme.geo.GeoClient : api key «mixed39» was rejected (HTTP 403)
+stripe.error.AuthenticationError: Expired API key provided: «stripe»
+const openai = new OpenAI({ apiKey: '«openai»', maxRetries: 2 });
+ANTHROPIC_API_KEY=«anthropic» cargo run --example chat
+config :swoosh, Acme.Mailer, adapter: Swoosh.Adapters.Sendgrid, api_key: "«sendgrid»"
+fly secrets set MAILGUN_KEY=«mailgun» --app shop
+$client = new \GuzzleHttp\Client(['headers' => ['X-Api-Key' => '«mixed40»']]);
+groq.RateLimitError: Error code: 429 for organization org_01 (key «groq»)
+newrelic.config.license_key: «newrelic»
+curl -sS -H "X-Figma-Token: «figma»" https://api.figma.test/v1/me
+notion = Client(auth="«notion»")
+linear:⏎  team: CORE⏎  apiKey: «linear»
+Dockerfile:14: ENV REPLICATE_API_TOKEN=«replicate»
+{"provider":"perplexity","key":"«pplx»","model":"sonar"}
+402 Insufficient credits for OpenRouter key «openrouter»
+SHOPIFY_ADMIN_TOKEN: "«shopify»"
+newman run "https://api.postman.test/collections/‹uuid›?apikey=«postman»"
+square: { accessToken: '«square»', environment: 'production' }
+    adminApiKey: "«hex32»"  # algolia, write access
+Datadog::Client.new(api_key: '«hex32»', application_key: '«hex40»')
+HONEYCOMB_API_KEY="«mixed22»" ./bin/server
+provider "cloudflare" {⏎  email   = "ops@example.org"⏎  api_key = "«hex37»"⏎}
+spring.ai.mistralai.api-key=«mixed32»
+"SendGrid": { "ApiKey": "«sendgrid»", "From": "noreply@example.org" }
+> Authorization: Token token=«url20»⏎< HTTP/1.1 401 Unauthorized
+<meta-data android:name="io.acme.maps.API_KEY" android:value="«mixed40»" />
+setx LAUNCHDARKLY_SDK_KEY "sdk-«uuid»"
+let apiKey = "«mixed40»" // TODO: move the Deepgram key to the keychain
+MEILI_MASTER_KEY=«url43» meilisearch --env production
+typesense-server --data-dir=/var/lib/typesense --api-key=«mixed48»
+grpc metadata: map[user-agent:[grpc-go/1.61.0] x-api-key:[«low36»]]
+http POST https://‹host›/v1/events "Api-Key:«hex40»" name=deploy
+Sys.setenv(CENSUS_API_KEY = "«hex40»")
+ElasticsearchStatusException[security_exception] Authorization: ApiKey «b64_60»
+self.session.params = {"api_key": "«low32»", "format": "json"}
+thread 'main' panicked at src/main.rs:18:6: request failed: 401 Unauthorized, api key used: «mixed40»
+$ curl "https://api.news.test/v2/top?country=no&apiKey=«hex32»"⏎{"status":"error","code":"apiKeyInvalid"}
+Error: Invalid API Key provided: «stripe»⏎    at StripeError.generate (/app/node_modules/stripe/lib/Error.js:10:20)
+OPENAI_API_KEY: "«openai»"
+aider --anthropic-api-key «anthropic» src/lib.rs
+openai.AuthenticationError: Error code: 401 - {'error': {'message': 'Incorrect API key provided: «openai»'}}
+Mail::SendGrid->new(api_key => '«sendgrid»')
+mg = mailgun.NewMailgun("mg.example.org", "«mailgun»")
+<appSettings>⏎  <add key="ApiKey" value="«mixed32»" />⏎</appSettings>
+[llm]⏎provider = "groq"⏎api_key = "«groq»"
+agent.conf: license_key=«newrelic» app_name="shop"
+figma: personal access token is «figma»
+NOTION_KEY=«notion» node sync.js
+linear-cli auth «linear»
+model = replicate.Client(api_token="«replicate»")
+PPLX_API_KEY = «pplx»
+"openrouterApiKey": "«openrouter»",
+ShopifyAPI::Base.headers['X-Shopify-Access-Token'] = '«shopify»'
+POSTMAN_API_KEY: '«postman»'
+Square\Environment: SQUARE_ACCESS_TOKEN="«square»"
+firebase functions:config:set mail.apikey="«mixed36»"
+@FeignClient header "X-API-KEY: «mixed32»"
+Geocoder.configure(lookup: :opencage, api_key: "«hex32»")
+map.addLayer(tiles + "?api_key=«uuid»");
+datadog:⏎  site: datadoghq.eu⏎  apiKey: «hex32»⏎  appKey: «hex40»
+amplitude secret key: «hex32»
+var client = new ElasticClient(new Uri(url), new ApiKeyAuthenticationHeader("«b64_60»"));
+SEGMENT_WRITE_KEY="«mixed32»"
+wrangler: CF_API_KEY=«hex37» CF_EMAIL=ops@example.org wrangler publish
+etherscan: { apiKey: { mainnet: "«up34»" } }
+ERROR intercom: 403 with api_key=«mixed60»
+NSString *const kApiKey = @"«mixed40»";
+api.key: «low40»    # billing provider, production
+http.DefaultClient: Get "https://api.exchange.test/latest?access_key=«hex32»": context deadline exceeded
+PAGERDUTY_ROUTING_KEY=«hex32»
+plaid = PlaidApi(clientId: "‹hex24›", secret: "«hex30»")
 """,
     "password": r"""
 ERROR: mysqladmin -u ‹user› -p«pws» status failed
@@ -315,6 +540,483 @@ mosquitto_passwd -b pwfile ‹user› «pws»
 rclone config: pass = «pws»
 kadmin: addprinc -pw «pws» ‹user›@EXAMPLE.COM
 Enter PEM pass phrase: «pws»⏎unable to load Private Key
+Cannot connect as ‹user› with password '«pws»': ORA-01017
+psql: PGPASSWORD «pws» is ignored, use .pgpass
+DB_PASS=«pws» DB_HOST=‹host› ./migrate.sh failed with 1
+mysql.connector.connect(user='‹user›', password='«pws»', host='‹host›')
+{"level":"debug","body":{"email":"a@b.c","password":"«pws»"}}
+docker: -e MSSQL_SA_PASSWORD='«pws»' registry.example.com/mssql
+rabbitmqctl change_password ‹user› «pws»
+Error: secret/db: {"data":{"password":"«pws»"}}
+winrm: ansible_winrm_password='«pws»' rejected
+imapsync --user1 ‹user› --password1 «pws» --host1 ‹host›
+lftp -u ‹user›,«pws» sftp://‹host›
+C:\> net use Z: \\srv\share «pws» /user:‹user›
+Set-ADAccountPassword: ConvertTo-SecureString '«pws»' -AsPlainText -Force
+openconnect --user=‹user› --passwd-on-stdin <<< '«pws»'
+ORACLE_PWD=«pws» docker start oracle
+postgres: CREATE ROLE ‹user› LOGIN PASSWORD '«pws»'
+pam: user=‹user› pass=«pws» rhost=10.1.2.7
+phpunit: $this->login('‹user›', '«pws»');
+assertThat(user.getPassword()).isEqualTo("«pws»")
+zip --password «pws» x.zip y
+cadaver: machine ‹host› login ‹user› password «pws»
+config.ini:⏎[smtp]⏎pass = «pws»
+ERR AUTH «pws» called without any password configured
+redis.exceptions: AUTH ‹user› «pws» failed
+<wsse:Password Type="PasswordText">«pws»</wsse:Password>
+ttyd -c ‹user›:«pws» bash
+tomcat: keystorePass="«pws»" invalid
+hibernate.connection.password «pws»
+export SUDO_PASS='«pws»'
+vault: "root_password": "«pws»" does not satisfy policy
+Invalid password "«pws»": must contain a symbol
+user typed password «pws» three times
+requests.post(url, data={"username": "‹user›", "passwd": "«pws»"})
+user: ‹user›⏎password: «pws»
+username=‹user›&password=«pwu»&grant_type=password
+POST /login HTTP/1.1⏎Content-Length: 40⏎⏎user=‹user›&pass=«pwu»
+Enter password for ‹user›: «pws»⏎Sorry, try again.
+[sudo] password for ‹user›: «pws»
+ssh: Password for ‹user›@‹host›: «pws»
+login: ‹user›⏎Password: «pws»⏎Login incorrect
+Using password "«pws»" for user ‹user›
+Authenticating as ‹user› with password «pws»
+logged in with ‹user› / «pws»
+trying ‹user›:«pws» on 10.0.0.3
+[+] 10.0.0.4:22 - Success: '‹user›:«pws»'
+[22][ssh] host: 10.0.0.5   login: ‹user›   password: «pws»
+[ERROR] auth failed for ‹user› using '«pws»'
+temporary password is generated for root@localhost: «pws»
+Your new password is: «pws»
+The password of ‹user› was reset to «pws»
+Generated admin password: «pws»
+Initial root password: «pws»
+default admin password is '«pws»', change it
+jenkins initialAdminPassword: «hex32»
+mysql> CREATE USER '‹user›'@'%' IDENTIFIED BY '«pws»';
+ALTER ROLE ‹user› WITH LOGIN PASSWORD '«pws»';
+CREATE LOGIN ‹user› WITH PASSWORD = N'«pws»'
+ALTER USER ‹user› IDENTIFIED BY "«pws»" ACCOUNT UNLOCK
+GRANT ALL ON x.* TO '‹user›'@'%' IDENTIFIED BY '«pws»'
+UPDATE users SET password='«pws»' WHERE id=1
+SET PASSWORD FOR '‹user›'@'%' = PASSWORD('«pws»');
+INSERT INTO users (name, password) VALUES ('‹user›', '«pws»')
+db.createUser({user: "‹user›", pwd: "«pws»", roles: []})
+db.auth("‹user›", "«pws»")
+conn = psycopg2.connect(host="x", user="‹user›", password="«pws»")
+pymysql.connect("localhost", "‹user›", "«pws»", "x")
+mysqli_connect('localhost', '‹user›', '«pws»', 'x');
+$pdo = new PDO('mysql:host=x', '‹user›', '«pws»');
+DriverManager.getConnection(url, "‹user›", "«pws»");
+new NetworkCredential("‹user›", "«pws»")
+client.login('‹user›', '«pws»')
+smtp.login("‹user›@example.com", "«pws»")
+ftp.login(user='‹user›', passwd='«pws»')
+ssh.connect('‹host›', username='‹user›', password='«pws»')
+$ldap->bind('cn=admin,dc=x', '«pws»');
+ldap_bind($conn, "cn=‹user›,dc=example", "«pws»");
+imap_open("{‹host›:993/ssl}", "‹user›", "«pws»")
+driver.findElement(By.id("password")).sendKeys("«pws»");
+cy.get('#password').type('«pws»')
+await page.fill('input[name="password"]', '«pws»')
+page.type('#pass', '«pws»');
+I fill in "Password" with "«pws»"
+user.setPassword("«pws»".toCharArray());
+keyStore.load(in, "«pws»".toCharArray());
+new PasswordAuthentication("‹user›", "«pws»".toCharArray())
+bcrypt.compare('«pws»', hash) // password
+User.create(email: 'a@b.c', password: '«pws»', password_confirmation: '«pws»')
+expect(user.authenticate('«pws»')).to be_truthy
+expect(login("‹user›", "«pws»")).resolves
+createUserWithEmailAndPassword(auth, 'a@b.c', '«pws»')
+signInWithEmailAndPassword(auth, "a@b.c", "«pws»")
+val password = "«pws»"
+const PASSWORD: &str = "«pws»";
+static char *passwd = "«pws»";
+#define WIFI_PASSWORD "«pws»"
+WiFi.begin("home", "«pws»");
+$db['default']['password'] = '«pws»';
+spring:⏎  datasource:⏎    username: ‹user›⏎    password: «pws»
+<property name="connection.password">«pws»</property>
+<connectionString>Data Source=x;User ID=‹user›;Password=«pwu»</connectionString>
+<server><id>x</id><username>‹user›</username><password>«pws»</password></server>
+<user name="‹user›" password="«pws»" roles="admin"/>
+<user username="‹user›" pwd="«pws»"/>
+<entry key="db.password">«pws»</entry>
+<param name="password" value="«pws»"/>
+<input type="password" value="«pws»">
+{"key":"DB_PASSWORD","value":"«pws»","type":"secure"}
+{"Name":"/prod/db/password","Type":"SecureString","Value":"«pws»"}
+ParameterKey=DBPassword,ParameterValue=«pwu»
+variable "db_password" {⏎  default = "«pws»"⏎}
++ password = "«pws»"
+-  password: «pws»
+~ master_password = "«pws»" -> (sensitive value)
+db_password:⏎    value: «pws»
+"adminPassword": {⏎  "value": "«pws»"⏎}
+env:⏎- name: POSTGRES_PASSWORD⏎  value: «pws»
+environment:⏎  - MYSQL_ROOT_PASSWORD=«pws»
+stringData:⏎  password: «pws»
+kubectl create secret generic db --from-literal=password='«pws»'
+docker login -u ‹user› -p «pws» ‹host›
+helm registry login -u ‹user› -p «pws» ‹host›
+oc login https://‹host›:6443 -u ‹user› -p «pws»
+twine upload -u ‹user› -p «pws» dist/*
+svn co --username ‹user› --password «pws» https://‹host›/svn
+wget --user=‹user› --password='«pws»' https://‹host›/f
+keytool -genkey -storepass «pws» -keypass «pws»
+jarsigner -keystore x.jks -storepass «pws» a.jar
+openssl pkcs12 -export -passout pass:«pws» -in x.pem
+gpg --batch --passphrase '«pws»' -d x.gpg
+zip -P «pws» a.zip x
+qpdf --password=«pws» --decrypt a.pdf b.pdf
+pdftk a.pdf input_pw «pws» output b.pdf
+nmcli dev wifi connect home password «pws»
+wpa_cli set_network 0 psk '"«pws»"'
+ipmitool -I lanplus -H 10.0.0.2 -U ‹user› -P «pws» power on
+ldapsearch -x -D cn=admin -w «pws» -b dc=x
+redis-cli -h ‹host› -a «pws» ping
+mosquitto_sub -u ‹user› -P «pws» -t x
+cqlsh -u ‹user› -p «pws» ‹host›
+clickhouse-client --user ‹user› --password «pws»
+influx -username ‹user› -password «pws»
+mysqladmin -u root password «pws»
+useradd -m -p «pws» ‹user›
+echo "‹user›:«pws»" | chpasswd
+echo -e "«pws»\n«pws»" | passwd ‹user›
+security unlock-keychain -p «pws» login.keychain
+security add-generic-password -a ‹user› -s x -w «pws»
+xcrun notarytool submit x --apple-id a@b.c --password «pws»
+bitcoin-cli walletpassphrase "«pws»" 60
+restic -r x: RESTIC_PASSWORD=«pws»
+BORG_PASSPHRASE='«pws»' borg create
+impacket-psexec CORP/‹user›:'«pws»'@10.0.0.7
+evil-winrm -i 10.0.0.8 -u ‹user› -p '«pws»'
+crackmapexec smb 10.0.0.0/24 -u ‹user› -p '«pws»'
+xfreerdp /v:10.0.0.9 /u:‹user› /p:«pws»
+cmdkey /add:srv /user:‹user› /pass:«pws»
+schtasks /create /ru ‹user› /rp «pws» /tn x
+psexec \\srv -u ‹user› -p «pws» cmd
+runas: net user ‹user› «pws» /add
+machine ‹host›⏎  login ‹user›⏎  password «pws»
+//srv/share /mnt cifs username=‹user›,password=«pwu»,uid=1000 0 0
+mount -t cifs -o user=‹user›,pass=«pwu» //srv/share /mnt
+mount error(13): options: user=‹user›,pass=«pwu»
+auth_pass «pws»
+enable secret «pws»
+username ‹user› password 0 «pws»
+snmp-server: authpass «pws» privpass «pws»
+vpn: <password>«pws»</password>
+PreSharedKey: passphrase «pws»
+HTTP 401: {"username":"‹user›","password":"«pws»"}
+{\"user\":\"‹user›\",\"password\":\"«pws»\"}
+{'username': '‹user›', 'password': '«pws»'}
+%{user: "‹user›", password: "«pws»"}
+[user: "‹user›", password: "«pws»"]
+User(name='‹user›', password='«pws»')
+Credentials{user=‹user›, password=«pws»}
+LoginRequest { username: "‹user›", password: "«pws»" }
+&{Username:‹user› Password:«pws» Host:x}
+{:username ‹user› :password "«pws»"}
+(setq smtp-password "«pws»")
+password <- "«pws»"
+$password = ConvertTo-SecureString "«pws»" -AsPlainText -Force
+PS> $pw = '«pws»'
+set PGPASSWORD=«pws»
+setx DB_PASS "«pws»"
+$env:DB_PASSWORD='«pws»'
+fish: set -x DB_PASSWORD «pws»
+export PASSWORD="«pws»"
+Password mismatch: got «pws»
+AssertionError: '«pws»' != '' : password should be empty
+expected password to be "«pws»"
+bad passphrase: «pws»
+Wrong PIN/password «pws» (2 tries left)
+unlock failed with passphrase "«pws»"
+keychain password (plain): «pws»
+rotated db password from «pws» to «pws»
+note to self: root pw is «pws»
+the wifi password is «pws»
+pw: «pws»
+PW=«pws»
+pass «pws» rejected by policy
+hunter: pass phrase "«pws»" leaked
+Passwort: «pws»
+mot de passe : «pws»
+contraseña: «pws»
+senha: «pws»
+пароль: «pws»
+密码: «pws»
+FTP: 230 user ‹user› logged in, pass «pws»
+ftp://‹host› USER ‹user› PASS «pws»
+smtp AUTH LOGIN: user=‹user› pass=«pws»
+a1 LOGIN ‹user› «pws»
+C: A001 LOGIN "‹user›" "«pws»"
+> AUTH ‹user› «pws»
+-> PASS «pws»
+REDISCLI_AUTH=«pws»
+redis: config set requirepass «pws»
+ACL SETUSER ‹user› on >«pws» ~* +@all
+user ‹user› on >«pws» allkeys
+memcached sasl: ‹user› / «pws»
+KAFKA sasl.jaas.config=PlainLoginModule required username="‹user›" password="«pws»";
+ssl.keystore.password=«pws»
+ssl.truststore.password: «pws»
+-Djavax.net.ssl.keyStorePassword=«pws»
+JAVA_OPTS="-Djavax.net.ssl.trustStorePassword=«pws»"
+--spring.datasource.password=«pws»
+signingConfigs { release { storePassword '«pws»'; keyPassword '«pws»' } }
+MYAPP_RELEASE_STORE_PASSWORD=«pws»
+ansible_become_pass: «pws»
+ansible_ssh_pass=«pws» ansible_host=10.0.0.3
+--extra-vars "ansible_sudo_pass=«pws»"
+vault_password: «pws»
+chef: data_bag password "«pws»"
+puppet: Sensitive value 'admin_password' => '«pws»'
+salt: mysql.pass: «pws»
+vagrant: config.ssh.password = "«pws»"
+packer: "ssh_password": "«pws»",
+cloud-init: chpasswd: list: ‹user›:«pws»
+  - name: ‹user›⏎    plain_text_passwd: «pws»
+kickstart: rootpw --plaintext «pws»
+rootpw «pws»
+preseed: d-i passwd/root-password password «pws»
+autounattend: <AdministratorPassword><Value>«pws»</Value>
+<Password>«pws»</Password>
+<AutoLogon><Password><Value>«pws»</Value></Password></AutoLogon>
+DefaultPassword REG_SZ «pws»
+reg query: DefaultPassword    REG_SZ    «pws»
+net use \\srv\c$ /user:‹user› «pws»
+New-LocalUser -Name ‹user› -Password «pws»
+Set-ADAccountPassword ‹user› -NewPassword «pws»
+$cred = New-Object PSCredential("‹user›", "«pws»")
+Connect-VIServer -User ‹user› -Password «pws»
+govc: GOVC_PASSWORD=«pws»
+esxcli --username ‹user› --password «pws»
+mount.cifs //s/x /m -o username=‹user›,password=«pwu»
+/etc/ppp/chap-secrets: ‹user› * "«pws»" *
+pppoe: ‹user› * «pws» *
+ipsec.secrets: ‹user› : XAUTH "«pws»"
+: PSK "«pws»"
+%any : PSK "«pws»"
+openvpn --auth-user-pass: ‹user› «pws»
+wpa_supplicant: psk="«pws»"
+hostapd: wpa_passphrase=«pws»
+802-11-wireless-security.psk:«pws»
+iwd: Passphrase=«pws»
+"wifi":{"ssid":"x","pass":"«pws»"}
+WIFI:T:WPA;S:home;P:«mixed12»;;
+const char* password = "«pws»";
+MQTT: connect as ‹user› with «pws» refused
+client.username_pw_set("‹user›", "«pws»")
+amqp: ACCESS_REFUSED - Login was refused using PLAIN: ‹user› «pws»
+ssh ‹user›@‹host› # pw «pws»
+sshpass -e with SSHPASS=«pws»
+scp via pscp -pw «pws» a b:
+winscp open sftp://‹user›:«pwu»@‹host›/
+lftp ‹user›:«pws»@‹host›
+rsync --password-file=<(echo «pws»)
+RSYNC_PASSWORD=«pws» rsync a b::c
+smbclient -L srv -U '‹user›%«pws»'
+rpcclient -U "‹user›%«pws»" 10.0.0.4
+kinit ‹user› <<< '«pws»'
+echo '«pws»' | kinit ‹user›@X
+samba-tool user setpassword ‹user› --newpassword='«pws»'
+smbpasswd: new password «pws»
+ldapmodify: userPassword: «pws»
+bindpw «pws»
+ldap.bind_password = «pws»
+nss: rootbindpw «pws»
+rootdn / rootpw «pws»
+LDAP_BIND_PW: "«pws»"
+htpasswd: adding ‹user› with «pws»
+grafana-cli admin reset-admin-password «pws»
+GF_SECURITY_ADMIN_PASSWORD=«pws»
+wp user create ‹user› a@b.c --user_pass=«pws»
+drush user:password ‹user› "«pws»"
+rails c: User.first.update(password: "«pws»")
+manage.py: DJANGO_SUPERUSER_PASSWORD=«pws»
+artisan: Hash::make('«pws»')
+bcrypt.hashSync("«pws»", 10)
+passlib.hash("«pws»")
+crypt('«pws»', gen_salt('bf'))
+SELECT crypt('«pws»', password) FROM users
+PGP_SYM_ENCRYPT('x', '«pws»')
+AES_ENCRYPT('x', '«pws»')
+SELECT * FROM users WHERE login='‹user›' AND password='«pws»'
+WHERE pass = MD5('«pws»')
+CREATE USER ‹user› WITH PASSWORD '«pws»';
+CREATE ROLE ‹user› LOGIN ENCRYPTED PASSWORD '«pws»'
+CREATE USER MAPPING FOR x OPTIONS (user '‹user›', password '«pws»')
+dblink('host=x user=‹user› password=«pwu»')
+CHANGE MASTER TO MASTER_USER='‹user›', MASTER_PASSWORD='«pws»'
+CREATE DATABASE LINK x CONNECT TO ‹user› IDENTIFIED BY "«pws»"
+EXEC sp_addlogin '‹user›', '«pws»'
+BACKUP ... WITH PASSWORD = '«pws»'
+cypher-shell -u neo4j -p «pws»
+mongosh --username ‹user› --password «pws»
+mongo: Authentication failed for ‹user› with mechanism SCRAM, pwd: '«pws»'
+couchbase-cli -u ‹user› -p «pws»
+arangosh --server.password «pws»
+pg_dump: PGPASSWORD='«pws»'
+.pgpass: ‹host›:5432:*:‹user›:«pws»
+my.cnf: [client]⏎user=‹user›⏎password="«pws»"
+nexus: admin.password «pws»
+artifactory: user ‹user› password «pws» 401
+sonar.password=«pws»
+-Dsonar.login=‹user› -Dsonar.password=«pws»
+jenkins: hudson.model.User ‹user› password=«pws»
+gitlab-rails: root password: «pws»
+gitlab_rails['initial_root_password'] = "«pws»"
+argocd login ‹host› --username ‹user› --password «pws»
+argocd initial admin secret: «mixed16»
+rancher bootstrap password: «mixed20»
+Bootstrap Password: «pws»
+portainer: admin password «pws» too short
+minio: MINIO_ROOT_PASSWORD=«pws»
+keycloak: KC_BOOTSTRAP_ADMIN_PASSWORD="«pws»"
+kc.sh: --password «pws»
+kcadm.sh config credentials --user ‹user› --password «pws»
+elasticsearch-reset-password: New value: «mixed20»
+PASSWORD elastic = «mixed20»
+Changed password for user kibana_system: PASSWORD kibana_system = «mixed20»
+Password for the elastic user: «mixed20»
+The generated password for the elastic built-in superuser is : «mixed20»
+openHAB: users add ‹user› «pws» administrator
+unifi: x_passphrase: «pws»
+mikrotik: /user add name=‹user› password=«pws» group=full
+set system login user ‹user› authentication plain-text-password «pws»
+username ‹user› privilege 15 secret «pws»
+tacacs-server key «pws»
+radius-server host 10.0.0.2 key «pws»
+snmp-server community «pws» RO
+neighbor 10.0.0.3 password «pws»
+crypto isakmp key «pws» address 10.0.0.4
+ppp chap password 0 «pws»
+FreeRADIUS: Cleartext-Password := "«pws»"
+User-Password = "«pws»"
+secret = «pws» # radius client
+sip: secret=«pws» for peer 100
+asterisk: [100]⏎secret=«pws»
+freeswitch: <param name="password" value="«pws»"/>
+vnc: x11vnc -passwd «pws»
+vncpasswd <<< «pws»
+teamviewer passwd «pws»
+anydesk --set-password <<< "«pws»"
+rdp: password 51:b:«HEX120»
+7z a -p«pws» x.7z y
+unrar x -p«pws» a.rar
+zip: --password «pws»
+gpg --passphrase «pws»
+openssl rsa -passin 'pass:«pws»'
+openssl enc -k «pws» -d
+ansible-vault: password «pws» incorrect
+sops: passphrase «pws»
+restic: wrong password or no key found: «pws»
+cryptsetup luksOpen <<< «pws»
+veracrypt -p «pws» x
+bitlocker: Password «pws» rejected
+hdiutil attach -passphrase «pws»
+ssh-keygen -N '«pws»' -f k
+ssh-keygen -p -P "«pws»" -N "«pws»" -f k
+expect: send "«pws»\r"
+autoexpect: send -- "«pws»\r"
+spawn su; send "«pws»\n"
+PIN: «digits6»
+sshpass -p '«pws»' rsync -az ./dist/ ‹user›@‹host›:/srv/www
+FATAL:  28P01: password authentication failed (tried "«pws»") for user "‹user›"
+ansible_become_password: «pws»
+services:⏎  db:⏎    image: postgres:16⏎    environment:⏎      POSTGRES_PASSWORD: «pws»
+mysql -u ‹user› -p«pws» -h ‹host› shop < dump.sql
+ALTER USER '‹user›'@'%' IDENTIFIED BY '«pws»';
+<property name="password" value="«pws»"/>
+ldapsearch -x -D "cn=admin,dc=example,dc=org" -w «pws» -b dc=example,dc=org
+smbclient //‹host›/backup -U ‹user›%«pws»
+keytool -list -keystore release.jks -storepass «pws»
+signingConfigs {⏎    release {⏎        storePassword '«pws»'⏎        keyPassword '«pws»'⏎    }⏎}
+$cred = New-Object PSCredential("‹user›", (ConvertTo-SecureString "«pws»" -AsPlainText -Force))
+imap.login('‹user›@example.org', '«pws»')
+openssl pkcs12 -in client.p12 -nodes -passin pass:«pws»
+WPA2: network={⏎  ssid="office"⏎  psk="«pws»"⏎}
+  hashed=no username=‹user› plaintext_password=«pws»
+Invoke-Sqlcmd -ServerInstance ‹host› -Username ‹user› -Password '«pws»'
+helm upgrade --install pg ./pg --set auth.postgresPassword=«pws»
+ELASTIC_PASSWORD=«pws» docker compose up -d elasticsearch
+POST /login body={"username":"‹user›","password":"«pws»"} -> 401
+user.password_confirmation = "«pws»"
+page.fill('input[name=password]', '«pws»')
+- name: admin⏎  initialPassword: "«pws»"
+curl -d 'grant_type=password&username=‹user›&password=«pwu»' https://‹host›/oauth/token
+mosquitto_sub -h ‹host› -u ‹user› -P '«pws»' -t 'sensors/#'
+DJANGO_SUPERUSER_PASSWORD=«pws» python manage.py createsuperuser --noinput
+"ConnectionPassword": "«pws»",
+expect "Password:" { send "«pws»\r" }
+The new root password is: «pws»
+restic: RESTIC_PASSWORD="«pws»" restic -r /mnt/backup snapshots
+net user ‹user› «pws» /add
+ERROR 1045 (28000): Access denied for user '‹user›'@'10.1.2.7' -- tried password «pws»
+  DB_PASSWORD: «pws»⏎  DB_USER: ‹user›
+mysqldump: [Warning] using --password=«pws» on the command line can be insecure
+[client]⏎user=‹user›⏎password="«pws»"
+CREATE USER ‹user› WITH ENCRYPTED PASSWORD '«pws»';
+ftp> user ‹user› «pws»⏎530 Login incorrect.
+$ sudo -S systemctl restart nginx <<< '«pws»'
+authentication:⏎  username: ‹user›⏎  password: '«pws»'
+String password = "«pws»"; // FIXME: read from vault
+const pw = '«pws»'; await signIn('‹user›', pw);
+jenkins_1  | Please use the following password to proceed to installation:⏎jenkins_1  | ⏎jenkins_1  | «hex32»
+javax.mail.AuthenticationFailedException: 535 5.7.8 user=‹user› password=«pws»
+rpcclient -U "‹user›%«pws»" ‹host›
+cryptsetup: echo -n "«pws»" | cryptsetup luksOpen /dev/sdb1 data -
+vncpasswd -f <<< «pws» > ~/.vnc/passwd
+<entry key="javax.persistence.jdbc.password" value="«pws»"/>
+spring:⏎  rabbitmq:⏎    username: ‹user›⏎    password: «pws»
+7z x -p«pws» backup.7z
+ansible-vault encrypt_string '«pws»' --name db_password
+az sql server create -n s1 -u ‹user› -p '«pws»' -g rg
+aws rds modify-db-instance --db-instance-identifier db1 --master-user-password '«pws»'
+gcloud sql users set-password ‹user› --instance=db1 --password='«pws»'
+$mail->Password = '«pws»';
+requirepass «pws»
+Selenium: driver.findElement(By.id("pwd")).sendKeys("«pws»");
+sftp.connect({ host: '‹host›', username: '‹user›', password: '«pws»' })
+JAAS: org.apache.kafka.common.security.plain.PlainLoginModule required username="‹user›" password="«pws»";
+temporary password for ‹user› is "«pws»" and must be changed at first login
+MINIO_ROOT_USER=‹user› MINIO_ROOT_PASSWORD=«pws» minio server /data
+@user = User.new(email: "a@example.org", password: "«pws»")
+password «pws» does not match the confirmation
+Enter MySQL password for ‹user›: «pws»
+Invalid login: 535 5.7.8 Username and Password not accepted for ‹user›/«pws»
+DEBUG form data: {'login': '‹user›', 'pw': '«pws»', 'remember': 'on'}
+params: {"user"=>{"email"=>"a@b.c", "password"=>"«pws»"}}
+Parameters: {"username"=>"‹user›", "password"=>"«pws»", "commit"=>"Log in"}
+POST data: login=‹user›&passwd=«pwu»&submit=1
+var pass = "«pws»"; // fixme
+private static final String DB_PASS = "«pws»";
+auth := smtp.PlainAuth("", "‹user›@example.com", "«pws»", "smtp.example.com")
+cfg.Passwd = "«pws»"
+db, err := sql.Open("mysql", "‹user›:«pwu»@tcp(localhost)/x")
+$config['password'] = "«pws»";
+password => "«pws»",
+password: "«pws»",
+:password => "«pws»"
+password "«pws»"
+password='«pws»',
+PASSWORD = '«pws»'
+Password = "«pws»",
+<Password Value="«pws»"/>
+-Password "«pws»"
+/p:"«pws»"
+--pass="«pws»"
+--passphrase="«pws»"
+-passwd «pws»
+sudo -S <<< "«pws»" ls
+sshpass -p "«pws»" ssh ‹user›@‹host›
+chpasswd <<< "‹user›:«pws»"
+print(f"pw = «pws»")
+console.log("password:", "«pws»")
+logger.debug("Using password %s", "«pws»")
 """,
     "token": """
 gh auth: token «ghp» lacks scope repo
@@ -473,6 +1175,312 @@ slack: xoxp-«digits12»-«digits12»-«digits12»-«hex32» token_revoked
 pushover: user=x&token=«low30»
 twitch oauth:«low30» Login authentication failed
 posthog: Personal API key phx_«mixed43» lacks scope
+WARNING: token «mixed40» was found in image layer 3
+lerna publish: NPM_TOKEN=«npm»
+oauth2.TokenError: refresh_token «url64» is not active
+ghs_ token leaked: «ghs»
+DISCORD_TOKEN=«discord» node .
+Bot token "«telegram»" → 404
+curl -XPOST -H 'X-Auth-Token: «mixed32»' ‹host›
+pulumi login: PULUMI_ACCESS_TOKEN=pul-«hex40»
+datadog-ci: accessToken='«mixed40»'
+session cookie: sessionid=«low32»; csrftoken=«mixed64»
+wss://‹host›/ws?auth=«mixed40» closed 4401
+gl: CI_REGISTRY_PASSWORD=«glpat»
+bearer: «url64»
+app.use(auth("«mixed48»"))
+gcloud? no, databricks: token = dapi«hex32»
+ansible-galaxy collection publish --token «hex40»
+mastodon: access_token: «url43»
+FCM server key AAAA«url7»:APA91b«url134»
+"csrf_token":"«b64_44»"
+HASS_TOKEN=«jwt»
+vault write auth/approle/login role_id=x secret_id=«uuid»
+X-Shopify-Access-Token: «shopify»
+docker trust? DOCKER_PASSWORD=«dckr»
+code=401 msg="token «url43» unknown"
+login cookie value «mixed40» expired
+X-GitLab-Token: «mixed32»
+spotify: {"access_token":"BQ«url120»"}
+jenkins api token for bob: «hex34»
+webhook: https://hooks.slack.com/services/«slackhook»
+netlify sites:list --auth nfp_«mixed36»
+rubygems: key rubygems_«hex48»
+Travis: travis encrypt --token «mixed22»
+Session «mixed43» has been revoked
+set-cookie: JSESSIONID=«HEX32»; Path=/; HttpOnly
+Cookie: connect.sid=s%3A«url32».«mixed43»
+Cookie: laravel_session=«mixed40»
+Cookie: _gitlab_session=«hex32»
+Cookie: sessionid=«low32»; csrftoken=«mixed32»
+PHPSESSID=«low26»; path=/
+ASP.NET_SessionId=«low24»
+sessionToken: «mixed25»
+"sessionToken":"r:«hex32»"
+X-Vault-Token: s.«mixed24»
+vault login s.«mixed24»
+vault token revoke hvs.«mixed24»
+VAULT_TOKEN=«mixed26»
+Unseal Key 1: «b64_44»
+Initial Root Token: s.«mixed24»
+NOMAD_TOKEN=«uuid»
+kubectl --token=«mixed48» get pods
+kubeadm join 10.0.0.1:6443 --token «kubeadm» --discovery-token-ca-cert-hash sha256:‹hex64›
+docker swarm join --token SWMTKN-1-«low50»-«low25» 10.0.0.1:2377
+oc login --token=sha256~«url43»
+gh auth login --with-token <<< «ghp»
+ngrok authtoken «mixed27»_«mixed21»
+ngrok config add-authtoken «mixed49»
+cloudflared tunnel run --token «b64_88»
+codecov -t «uuid»
+CODECOV_TOKEN=«uuid»
+coveralls repo_token: «mixed33»
+vercel deploy --token «mixed24»
+netlify deploy --auth=«url43»
+circleci setup --token «hex40»
+Circle-Token: «hex40»
+PRIVATE-TOKEN: «mixed20»
+JOB-TOKEN: «mixed20»
+curl --header "PRIVATE-TOKEN: «glpat»" https://‹host›/api/v4
+//‹host›/:_authToken=«uuid»
+//registry.example.com/:_auth=«b64_44»
+npm config set //‹host›/:_authToken «mixed36»
+[pypi]⏎username = __token__⏎password = «pypi»
+poetry config pypi-token.main «pypi»
+[registries.x]⏎token = "«mixed35»"
+gem push --key x :rubygems_api_key: rubygems_«hex48»
+oauth_token="«mixed50»", oauth_token_secret="«mixed45»"
+access_token=«mixed40»&expires_in=3600
+#access_token=«url60»&token_type=bearer
+{"access_token":"«url60»","token_type":"Bearer","refresh_token":"«url40»"}
+grant_type=refresh_token&refresh_token=«url60»
+code_verifier=«url43»
+GET /callback?code=«url40»&state=‹mixed16›
+GET /reset-password?token=«url43» 200
+https://example.com/invite?invitation_token=«url20»
+https://example.com/confirm/«url43»?reset_token=«hex40»
+magic link: https://app.example.com/login?t=«url43»
+wss://x.example.com/socket?access_token=«mixed40»
+ws://127.0.0.1:8888/?token=«hex48»
+http://127.0.0.1:8888/lab?token=«hex48»
+Authorization: token «hex40»
+Authorization: Token token="«hex40»", email="a@b.c"
+Authorization: GenieKey «uuid»
+Authorization: Bearer «mixed32»
+'Authorization': `Bearer «url60»`
+authorization: Bearer «uuid»
+X-Auth-Token: gAAAAAB«url170»
+X-CSRF-Token: «b64_88»
+x-xsrf-token: «url43»
+csrfmiddlewaretoken=«mixed64»
+<input name="authenticity_token" value="«b64_88»">
+<meta name="csrf-token" content="«b64_88»">
+grpc metadata: authorization=[Bearer «url60»]
+bot.run("«discord»")
+new Client().login('«discord»')
+TelegramBot('«telegram»')
+https://api.telegram.org/bot«telegram»/getMe
+slack: token=«xoxb» channel=x
+Slack API error: invalid_auth («xoxb»)
+https://discord.com/api/webhooks/‹digits18›/«url68»
+https://‹word›.webhook.office.com/webhookb2/«uuid»@‹uuid›/IncomingWebhook/«hex32»/‹uuid›
+facebook: EAAG«mixed120» expired
+line notify: Bearer «mixed43»
+dropbox: sl.«url120» expired
+Square access token EAAA«url60»
+mapbox sk.eyJ1Ijoi«mixed40».«url22»
+twitter bearer_token=AAAAAAAAAAAAAAAAAAAAA«mixed60»%3D«mixed30»
+pushover user=«low30» token=«low30»
+HASSIO_TOKEN: «hex112»
+Home Assistant long-lived token «jwt»
+jenkins: crumb «hex64», token 11«hex32»
+buildkite-agent start --token «hex50»
+agent registration token «mixed29» is invalid
+gitlab-runner register --registration-token «mixed20»
+./config.sh --url https://github.com/o/r --token «up29»
+TOKEN="«mixed40»"; curl -H "Authorization: Bearer $TOKEN" x
+token = '«url43»'
+token: «mixed24»
+token «mixed24» has expired
+revoked token: «url43»
+Token mismatch: expected «hex40», got «hex40»
+invalid refresh token '«url43»'
+device token «hex64» is not registered
+session id: «mixed26»
+session_key=«hex40»
+auth_token: «hex40»
+user logged in, sid=«mixed26»
+jwt refresh «url64» reused
+setAuthToken("«mixed40»")
+localStorage.setItem('token', '«mixed40»')
+app.use(session({ secret: '«mixed32»' }))
+app.config['SECRET_KEY'] = '«hex48»'
+SECRET_KEY = 'django-insecure-«url50»'
+secret_key_base: «hex128»
+cookie_secret: «b64_44»
+JWT_SECRET=«mixed40»
+jwt.sign(payload, '«mixed32»')
+jwt.verify(token, "«mixed40»")
+hmac.new(b"«mixed32»", msg, sha256)
+push: token ExponentPushToken[«mixed22»] revoked
+slack cookie d=xoxd-«url120»
+Cookie: d=«url60»; SameSite=None
+Cookie: auth_tkt=«b64_64»
+Cookie: wordpress_logged_in_«hex32»=«url43»
+Set-Cookie: remember_token=«url43»; Path=/
+Set-Cookie: sid=«url43»; Secure
+set-cookie: __Host-session=«url60»
+rack.session=«b64_88»
+_rails_session=«url80»--«hex40»
+"PHPSESSID": "«low26»"
+jsessionid=«HEX32»
+;jsessionid=«HEX32»?x=1
+X-Session-Id: «mixed43»
+X-Amz-Security-Token=«url80»
+invalid session token «mixed43»
+Session «mixed32» expired
+session «url43» was terminated by admin
+bearer «url43» rejected
+token_info: {token: «url43»}
+"id": 3, "token": "«mixed20»"
+deploy token gldt-«url20» is revoked
+token=«low20»
+auth=«mixed32»
+?auth_token=«mixed20»
+?t=«url43» login link
+Your login code link: https://example.com/magic?token=«url43»
+one-time login link: https://example.com/user/reset/1/‹digits10›/«url43»/login
+https://example.com/users/password/edit?reset_password_token=«url20»
+password reset token: «hex40»
+activation token «url32»
+webhook url https://hooks.example.com/h/«mixed24»
+https://outlook.office.com/webhook/«uuid»@‹uuid›/IncomingWebhook/«hex32»/‹uuid›
+https://hooks.zapier.com/hooks/catch/‹digits7›/«low7»/
+https://hc-ping.com/«uuid»
+https://discordapp.com/api/webhooks/‹digits18›/«url68»
+https://maker.ifttt.com/trigger/x/with/key/«url43»
+https://chat.googleapis.com/v1/spaces/AAA/messages?key=«aiza»&token=«url43»
+feed: https://example.com/feed.atom?private_token=«mixed20»
+ical: https://calendar.example.com/private-«hex32»/basic.ics
+X-Plex-Token=«mixed20»
+plex: token «mixed20» invalid
+radarr: X-Api-Key: «hex32»
+jellyfin: MediaBrowser Token="«hex32»"
+spotify refresh_token AQ«url129»
+oauth: code «url43» already used
+device_code=«url40»
+OAuth verifier «url43» mismatch
+request_token «mixed27» unknown
+xsrf: cookie «url32» header «url32»
+nonce/token «url43» replayed: csrf
+recaptcha token «url200» invalid
+apns device token: «hex64»
+fcm registration token «url22»:APA91b«url134»
+pulsar: token:«jwt»
+nats: nkey seed SU«b32_56»
+nats creds: SUAM«b32_54»
+mqtt: token «mixed40» unauthorised
+k3s: K10«hex64»::server:«hex32»
+rke2 token: K10«hex64»::server:«hex32»
+join token «kubeadm»
+talos: token: «kubeadm»
+bootstrap-token: «kubeadm»
+microk8s join 10.0.0.1:25000/«hex32»/‹hex12›
+salt-api X-Auth-Token: «hex40»
+teamcity: Bearer eyJ0eXAiOiAiVENWMiJ9.«url22».«url48»
+bamboo: Authorization: Bearer «b64n44»
+jira: ATATT3xFfGF0«url150»
+bitbucket app password ATBB«mixed32»
+figma: X-Figma-Token: figd_«url40»
+linear oauth: lin_oauth_«mixed64»
+notion: secret_«mixed43»
+todoist: Bearer «hex40»
+monday: Authorization: «jwt»
+zendesk: ‹user›@x.com/token:«mixed40»
+freshdesk: «mixed20»:X
+twilio auth token: «hex32»
+TWILIO_AUTH_TOKEN '«hex32»'
+messagebird: AccessKey «mixed25»
+remote: HTTP Basic: Access denied. The provided token «glpat» has expired
+Run echo "GH_TOKEN=«ghp»" >> $GITHUB_ENV
+gh auth login --with-token <<< "«gho»"
+//npm.example.test/:_authToken=«npm»
+slack_sdk.errors.SlackApiError: invalid_auth (token «xoxb»)
+SLACK_APP_TOKEN=«xapp»
+curl -X POST -d '{"text":"deployed"}' https://hooks.slack.com/services/«slackhook»
+uv publish --token «pypi»
+huggingface_hub: HF_TOKEN="«hf»" is not allowed to access gated repo
+client.login("«discord»");
+https://api.telegram.org/bot«telegram»/sendMessage returned 403 Forbidden
+export VAULT_TOKEN=«hvs»
+sentry-cli --auth-token «sntrys» releases new 1.4.0
+FLY_API_TOKEN="FlyV1 «fly»"
+kubeadm join 10.1.2.7:6443 --token «kubeadm» --discovery-token-ca-cert-hash sha256:‹hex64›
+mvn sonar:sonar -Dsonar.login=«sonar»
+credentials "app.terraform.test" {⏎  token = "«tfe»"⏎}
+gitlab-runner register --registration-token «glrt» --url https://‹host›/
+dotnet nuget push *.nupkg --api-key «oy2» --source https://nuget.example.test/v3
+echo «dckr» | docker login -u ‹user› --password-stdin
+GITHUB_TOKEN: «ghpat»
+Authorization: token «ghp»
+Set-Cookie: session_id=«mixed48»; Path=/; HttpOnly; Secure
+> GET /api/builds HTTP/2⏎> authorization: Bearer «mixed64»
+{"error":"invalid_grant","refresh_token":"«url64»"}
+[cargo] registries.internal token = "«mixed35»"
+hass: Long-lived access token: «jwt»
+ws.connect("wss://‹host›/socket?access_token=«url43»")
+BUILDKITE_AGENT_TOKEN=«mixed50» buildkite-agent start
+k3s agent --server https://10.1.2.7:6443 --token K10«hex64»::server:«hex32»
+consul acl: X-Consul-Token: «uuid»
+circleci: CIRCLE_TOKEN=«hex40» circleci orb publish
+INFLUX_TOKEN=«url86»==
+GET /api/v4/user?private_token=«glpat» 401
+error: failed to publish: 403 Forbidden, token «mixed35» lacks the scope publish-update
+$ git credential fill⏎password=«gho»
+env:⏎  GITHUB_TOKEN: «ghp»
+glab auth login --hostname git.example.test --token «glpat»
+echo "//npm.example.test/:_authToken=«npm»" > .npmrc
+WebClient(token="«xoxb»").auth_test()
+app = App(token=os.environ["X"], app_token="«xapp»")
+SLACK_WEBHOOK_URL=https://hooks.slack.com/services/«slackhook»
+[testrepo]⏎username = __token__⏎password = «pypi»
+login(token="«hf»")
+TELEGRAM_BOT_TOKEN=«telegram»
+vault login «hvs»⏎Error authenticating: error looking up token: 403
+SENTRY_AUTH_TOKEN=«sntrys»
+fly deploy --access-token "«fly»"
+  bootstrapToken:⏎    token: «kubeadm»
+TF_TOKEN_app_terraform_test=«tfe»
+[[runners]]⏎  name = "r1"⏎  token = "«glrt»"
+dotnet nuget update source x --api-key «oy2»
+docker login failed: unauthorized: personal access token «dckr» is expired
+{"token":"«ghpat»","scopes":["repo","workflow"]}
+composer config github-oauth.github.com «ghp»
+jira = JIRA(server="https://jira.example.test", token_auth="«b64_44»")
+"sessionToken": "r:«hex32»"
+refresh token «url64» was already used, revoking the token family
+auth_token: «hex64»
+if (token !== '«hex40»') return res.status(401).end()
+X-Auth-Token: «hex32»
+fastlane: MATCH_TOKEN=«mixed40» in env
+GRAFANA_TOKEN=glsa_«mixed32»_«hex8»
+password reset link: https://‹host›/reset?token=«url43»
+pusher.trigger failed, bearer token "«mixed64»"
+fetch(url, { headers: { Authorization: "Bearer «url43»" } })
+const TOKEN = "«url43»"
+let token = "«mixed40»";
+self.token = "«mixed40»"
+config.auth_token = '«mixed32»'
+-H "X-Token: «mixed32»"
+"token" : "«mixed32»",
+<token>«mixed32»</token>
+token "«mixed32»"
+TOKEN: «mixed32»
+access-token: «mixed40»
+refreshToken='«mixed40»'
+session=«mixed40»; Path=/
+bad session «mixed40»
+expired bearer «mixed40»
 """,
     "private_key": """
 could not decrypt:⏎«pem»
@@ -631,6 +1639,245 @@ ssh_host_ed25519_key:⏎«pem_openssh»
 JWK: {"kty":"OKP","crv":"Ed25519","d":"«url43»","x":"‹url43›"}
 acme: account key «pem_json»
 cosmos: priv_validator_key.json "priv_key":{"type":"tendermint/PrivKeyEd25519","value":"«b64_88»"}
+tls: private key does not match public key⏎«pem»
+ssh -i <(echo "«pem_json»") x
+server-0 | «pem_compose»
+[stderr] boom «pem_bracket»
+Nov 3: dump «pem_syslog»
+@@ -1,9 +0,0 @@⏎«pem_diff»
+less -N id_rsa⏎   12 «pem_numbered»
+TLS_KEY: |-⏎    «pem_indent2»
+Dropbear: cannot parse⏎«pem_openssh»
+node:crypto ERR_OSSL: «pem_nofooter»
+stack trace cut⏎«pem_noheader»
+keybase pgp export⏎«pgp»
+sops --age «age» x.yaml
+electrum: importing «wif» failed
+hdwallet: root «xprv» wrong version
+nostril --sec «nsec»
+Error: invalid private key "0x«hex64»"
+foundry: vm.envUint("PK") 0x«hex64» private key
+MNEMONIC="«words12»" npx hardhat deploy
+passphrase/mnemonic mismatch: «words24»
+recover wallet from "«words12»"
+solana airdrop failed: keypair «sol_array»
+Keypair bytes «sol_array_bare» have wrong length
+import {«sol58»} into phantom
+{"secret_key":"«sol58»"}
+nano wallet: seed «HEX64»
+seed = "«hex64»" # ed25519
+wg genkey → «b64_44»? no: PrivateKey = «b64_44»
+jwk: {"kty":"EC","d":"«url43»","crv":"P-256"}
+signingKey privateKey: '«b64_44»'
+APNS_KEY="«pem_json»"
+github app: PRIVATE_KEY=«pem_json» malformed
+PRIVATE_KEY=«hex64»
+private_key: "0x«hex64»"
+--private-key 0x«hex64»
+cast send --private-key «hex64» 0x‹hex40›
+DEPLOYER_KEY=0x«hex64»
+accounts: ["0x«hex64»"]
+new ethers.Wallet("0x«hex64»", provider)
+const wallet = new Wallet('«hex64»')
+web3.eth.accounts.privateKeyToAccount('0x«hex64»')
+Account.from_key("0x«hex64»")
+geth account import: key «hex64» already exists
+(0) 0x«hex64» (10000 ETH)
+Private Keys⏎==================⏎(0) 0x«hex64»⏎(1) 0x«hex64»
+anvil: Private Key: 0x«hex64»
+secret exponent: «hex64»
+nostr private key (hex): «hex64»
+nsec: «nsec»
+bitcoin-cli importprivkey «wif»
+dumpprivkey → «wif»
+WIF=«wif»
+"privkey": "«wif»"
+xprv: «xprv»
+master key «xprv»
+mnemonic: «words12»
+Mnemonic: "«words24»"
+export MNEMONIC="«words12»"
+seed phrase is «words12»
+Recovery phrase: «words24»
+backup words: «words12»
+1. restore with the words «words12»
+wallet import --mnemonic "«words12»"
+Your secret recovery phrase⏎«words12»
+{"mnemonic":{"phrase":"«words12»","locale":"en"}}
+seed words were «words24»
+accounts: { mnemonic: '«words12»' }
+--seed-phrase '«words12»'
+solana-keygen: secret key «sol_array»
+let kp = Keypair::from_bytes(&«sol_array»)
+SOLANA_PRIVATE_KEY=«sol58»
+phantom export: «sol58»
+~/.config/solana/id.json: «sol_array»
+PresharedKey = «b64_44»
+wg set wg0 private-key «b64_44»
+wg genkey: «b64_44»
+age: «age»
+# public key: age1‹low58›⏎«age»
+SOPS_AGE_KEY=«age»
+{"kty":"OKP","crv":"Ed25519","d":"«url43»","x":"‹url43›"}
+{"kty":"RSA","n":"‹url342›","e":"AQAB","d":"«url342»"}
+"priv_key":{"type":"tendermint/PrivKeyEd25519","value":"«b64_88»"}
+private key (base64): «b64_44»
+ed25519 secret: «b64_88»
+signing seed «hex64»
+ed25519 seed: «hex64»
+secret scalar «hex64»
+TLS key:⏎«pem»
+ssh key:⏎«pem_openssh»
+  key: |⏎    «pem_indent2»
+SSH_PRIVATE_KEY="«pem_json»"
+"private_key": "«pem_json»"
+echo "«pem_json»" > id_rsa
+web_1 | «pem_compose»
++«pem_diff»
+key dump: «pem_bracket»
+MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ«b64n400»
+private_key_b64: LS0tLS1CRUdJTiB«b64n400»
+tls.key: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ«b64n300»
+gpg: «pgp»
+nano: seed=«HEX64»
+monero spend key: «hex64»
+Secret spend key: «hex64»
+view key (secret) «hex64»
+polkadot: secret seed 0x«hex64»
+subkey: Secret seed:       0x«hex64»
+stellar: SC«b32_54» is the secret seed
+stellar secret S«b32_55»
+xrp: family seed s«b58_28»
+tezos secret key edsk«b58_50»
+sui keytool import: suiprivkey1«low58»
+cosmos: unsafe export: «hex64»
+near: ed25519:«sol58»
+aptos private key ed25519-priv-0x«hex64»
+keypair (64 bytes hex): «hex128»
+wallet restored: «words12»
+phrase="«words24»" passphrase=""
+12-word phrase: «words12»
+trezor: mnemonic «words24»
+polkadot: Secret phrase:       «words12»
+subkey inspect "«words12»"
+near: seedPhrase: «words12»
+cosmosd keys add x --recover⏎> Enter your bip39 mnemonic⏎«words24»
+solana-keygen recover: «words12»
+hardhat: PRIVATE_KEY «hex64» too short
+truffle: HDWalletProvider("«words12»")
+HDWalletProvider(['0x«hex64»'])
+brownie: accounts.add('0x«hex64»')
+eth_private=«hex64»
+signer key 0x«hex64»
+vm.startBroadcast(0x«hex64»)
+evm private key «hex64» has no funds
+keystore decrypted: «hex64» (private)
+sk=«hex64»
+"sk": "«hex64»"
+secretKey: Uint8Array(64) «sol_array»
+const secret = new Uint8Array(«sol_array»);
+id.json contents: «sol_array»
+privateKeyBase58: «sol58»
+burner wallet «sol58»
+WireGuard private key: «b64_44»
+wg0.conf: PrivateKey=«b64_44»
+PresharedKey=«b64_44»
+tailscale: privkey:«hex64»
+minisign secret key «b64n212»
+signify: untrusted comment: secret key⏎RWRC«b64n140»
+cosign.key: «pem»
+pkcs8: «pem_json»
+apple p8: «pem»
+openssh-key-v1 raw b3BlbnNzaC1rZXktdjEAAAAA«b64n400»
+putty: Private-Lines: 1⏎«b64n60»
+age-keygen: «age»
+ssh_host_ed25519_key: «pem_openssh»
+kube client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQ«b64n300»
+tls.key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t«b64n300»
+{"kty":"EC","crv":"P-256","x":"‹url43›","y":"‹url43›","d":"«url43»"}
+{"kty":"oct","k":"«url43»"}
+jwk d=«url43»
+tor: hs_ed25519_secret_key «b64_88»
+ipns: private key CAESQ«b64n87»
+libp2p identity.PrivKey "CAES«b64n88»"
+"PrivKey": "CAESQ«b64n87»"
+bls secret key 0x«hex64»
+validator keystore secret: 0x«hex64»
+lnd: seed: abandon? «words24»
+monero: seed: «words24»
+electrum seed: «words12»
+electrum: "xprv": "«xprv»"
+extended private key «xprv»
+descriptor wpkh(«xprv»/84h/0h/0h/0/*)
+wif: «wif»
+private key WIF «wif» uncompressed
+pub/priv pair: ‹sol_pub› / «sol58»
+nginx: [emerg] cannot load certificate key "/etc/nginx/tls.key"⏎«pem»
+apiVersion: v1⏎kind: Secret⏎stringData:⏎  tls.key: |⏎  «pem_indent2»
+$ cat ~/.ssh/id_ed25519⏎«pem_openssh»
+GITHUB_APP_PRIVATE_KEY="«pem_json»"
+{"type":"rsa","privateKey":"«pem_json»","kid":"2026-01"}
+2026-11-03T10:11:12Z web-1  | «pem_logged»
+Nov  3 10:11:12 app[812]: «pem_syslog»
+web_1  | «pem_compose»
+diff --git a/deploy.key b/deploy.key⏎new file mode 100600⏎@@ -0,0 +1,10 @@⏎«pem_diff»
+$ gpg --armor --export-secret-keys release@example.org⏎«pgp»
+tail: file truncated⏎«pem_noheader»
+OpenSSL::PKey::RSAError: Neither PUB key nor PRIV key: nested asn1 error⏎«pem_nofooter»
+const pem = `«pem»`;
+# created: 2026-05-01T12:00:00Z⏎# public key: age1‹low58›⏎«age»
+bitcoin-cli importprivkey "«wif»" "cold" false
+Error: invalid extended key checksum: «xprv»
+nak event --sec «nsec» -c hello
+PRIVATE_KEY=0x«hex64» forge script script/Deploy.s.sol --broadcast
+const wallet = new ethers.Wallet("0x«hex64»", provider);
+accounts: ["0x«hex64»"], // hardhat.config.js: deployer private key
+Write down your recovery phrase: «words24»
+{"wallet":{"seed_phrase":"«words12»"}}
+solana-keygen recovered ~/.config/solana/id.json: «sol_array»
+const secretKey = Uint8Array.from(«sol_array»);
+ANCHOR_WALLET_SECRET=«sol58»
+[Interface]⏎PrivateKey = «b64_44»⏎Address = 10.8.0.2/24
+{"kty":"OKP","crv":"Ed25519","x":"‹url43›","d":"«url43»"}
+minisign -S -m app.tar.gz: untrusted comment: minisign encrypted secret key⏎RWRTY0Iy«b64n204»
+cast send --private-key «hex64» 0x‹hex40› "transfer()"
+eosio: cleos wallet import --private-key 5«b58_50»
+ssh-add - <<< "«pem_openssh»"
+Error: error:1E08010C:DECODER routines::unsupported while reading key⏎«pem»
+resource "tls_private_key" "ca" {⏎  private_key_pem = <<EOT⏎«pem»⏎EOT⏎}
+ssh_keys:⏎  rsa_private: |⏎  «pem_indent2»
+debug: key file contents were⏎«pem_openssh»
+"privateKeyPem" : "«pem_json»",
+process.env.JWT_PRIVATE_KEY = "«pem_json»";
+2026-11-03T10:11:12Z web-1  | loading signing key⏎2026-11-03T10:11:12Z web-1  | «pem_logged»
+[stderr] reading id_rsa: «pem_bracket»
+Nov  3 10:11:12 app[812]: dumping key «pem_syslog»
+web_1  | key loaded: «pem_compose»
+--- /dev/null⏎+++ b/certs/server.key⏎«pem_diff»
+cat -n server.key⏎   12 «pem_numbered»
+-- secret key export for backup --⏎«pgp»
+sed -n '2,$p' server.key⏎«pem_noheader»
+head -c 600 /etc/ssl/private/server.key⏎«pem_nofooter»
+let key = r#"«pem»"#;
+SOPS_AGE_KEY=«age» sops -d secrets.yaml
+dumpprivkey bc1q‹low38›⏎«wif»
+BIP32 root key: «xprv»
+nostr: { privateKey: '«nsec»' }
+geth account import: private key «hex64» written in plain text
+w3.eth.account.from_key("0x«hex64»")
+DEPLOYER_PRIVATE_KEY=«hex64»
+truffle: new HDWalletProvider("«words12»", "http://localhost:8545")
+seedphrase: «words24»
+? Enter your mnemonic: «words12»
+Invalid keypair file: expected 64 bytes⏎«sol_array»
+PAYER_SECRET_KEY=«sol_array»
+phantom private key: «sol58»
+[Peer A]⏎PrivateKey = «b64_44»⏎ListenPort = 51820
+{"p":"«url171»","kty":"RSA","d":"«url342»","e":"AQAB"}
+ssh-keygen -y -f /dev/stdin <<'EOF'⏎«pem_openssh»⏎EOF
+substrate: subkey inspect "0x«hex64»"⏎Secret seed: 0x«hex64»
+kubectl get secret tls -o jsonpath='{.data.tls\\.key}' | base64 -d⏎«pem»
+SAML_SP_PRIVATE_KEY='«pem_json»'
 """,
     "database_url": """
 DATABASE_URL="mysql://‹user›:«pwu»@‹host›/‹word›"
@@ -788,6 +2035,249 @@ pgpool: conninfo "host=‹host› user=‹user› password=«pwu»" rejected
 memcached://‹user›:«pwu»@‹host›:11211
 PHP PDO: mysql:host=‹host›;dbname=x;user=‹user›;password=«pwu»
 phoenix: DATABASE_URL ecto://‹user›:«pwu»@‹host›/‹word› missing ssl
+DATABASE_URL is postgres://‹user›:«pwu»@‹host›/‹word›
+Ecto: failed: ecto://‹user›:«pwu»@‹host›/x
+sqlx::Error: Configuration(mysql://‹user›:«pwu»@‹host›/x)
+"uri":"mongodb://‹user›:«pwu»@‹host›/admin"
+Connecting to amqps://‹user›:«pwu»@‹host›/x
+rediss://:«pwu»@‹host›:6380
+postgresql+asyncpg://‹user›:«pwu»@‹host›/x
+Server=‹host›;Database=x;User Id=‹user›;Password=«pwu»;
+jdbc:postgresql://‹host›/x?password=«pwu»&user=y
+connection string "Host=‹host›;Username=‹user›;Password=«pwu»"
+sql.Open("mysql", "‹user›:«pwu»@tcp(‹host›:3306)/x")
+psql "user=‹user› password=«pwu» host=‹host›"
+bolt://‹user›:«pwu»@‹host›
+mariadb+pymysql://‹user›:«pwu»@‹host›/x
+timescale: postgres://‹user›:«pwu»@‹host›:5432/x
+pgx: cannot parse `postgres://‹user›:«pwu»@‹host›/x`
+DSN=mysql://‹user›:«pwu»@‹host›/x ./api
+HikariPool: jdbc:mysql://‹host›/x?user=y&password=«pwu»
+oracle: ‹user›/«pwu»@//‹host›:1521/X
+couchbase://‹user›:«pwu»@‹host›
+clickhouse://‹user›:«pwu»@‹host›:9440/x
+Uid=‹user›;Pwd=«pwu»;Server=‹host›
+nats://‹user›:«pwu»@‹host›
+snowflake://‹user›:«pwu»@acme/x
+valkey://default:«pwu»@‹host›
+cockroachdb://‹user›:«pwu»@‹host›/x
+airflow connections add x --conn-uri postgres://‹user›:«pwu»@‹host›/x
+tern: database url mysql://‹user›:«pwu»@‹host›/x
+pgloader mysql://‹user›:«pwu»@‹host›/x
+kafka: jdbc:db2://‹host›/x:user=y;password=«pwu»;
+debezium "database.url":"postgres://‹user›:«pwu»@‹host›/x"
+PG error at postgresql://‹user›:«pwu»@‹host›/x
+DATABASE_URL=postgresql://‹user›:«pwu»@‹host›:5432/‹word›?sslmode=require
+connect to "postgres://‹user›:«pwu»@‹host›/‹word›" failed: FATAL
+SQLALCHEMY_DATABASE_URI = 'mysql+pymysql://‹user›:«pwu»@‹host›/x'
+mongodb+srv://‹user›:«pwu»@cluster0.abc12.mongodb.net/test
+MongoServerError at mongodb://‹user›:«pwu»@a:27017,b:27017/x?replicaSet=rs0
+redis://‹user›:«pwu»@‹host›:6379/0
+REDIS_URL=redis://:«pwu»@‹host›:6379
+amqp://‹user›:«pwu»@‹host›:5672/%2f
+jdbc:mysql://‹user›:«pwu»@‹host›:3306/x
+jdbc:sqlserver://‹host›:1433;databaseName=x;user=‹user›;password=«pwu»;
+Server=tcp:‹host›,1433;Initial Catalog=x;User ID=‹user›;Password=«pwu»;Encrypt=True
+Data Source=‹host›;User Id=‹user›;Pwd=«pwu»
+Driver={ODBC Driver 17};Server=‹host›;UID=‹user›;PWD=«pwu»
+host=‹host› port=5432 user=‹user› password=«pwu» dbname=x
+DSN: user=‹user› password='«pwu»' host=/tmp
+‹user›:«pwu»@tcp(127.0.0.1:3306)/x?parseTime=true
+dial: ‹user›:«pwu»@unix(/tmp/mysql.sock)/x
+‹host›:5432:x:‹user›:«pwu»
+*:5433:*:‹user›:«pwu»
+sqlplus ‹user›/«pwu»@‹host›:1521/XE
+couchdb http://‹user›:«pwu»@‹host›:5984
+url: jdbc:postgresql://‹host›/x?user=‹user›&password=«pwu»
+dialect+driver: oracle+cx_oracle://‹user›:«pwu»@‹host›
+ConnectionStrings__Default=Host=‹host›;Database=x;Username=‹user›;Password=«pwu»
+"DefaultConnection": "Server=.;Database=x;User=sa;Password=«pwu»;"
+mysql -h ‹host› --user=‹user› --password=«pwu» x
+influxdb://‹user›:«pwu»@‹host›:8086/x
+libsql://x.turso.io?authToken=«jwt»
+ldap://cn=admin:«pwu»@‹host›
+sqlserver://‹user›:«pwu»@‹host›?database=x
+tds: mssql+pyodbc://‹user›:«pwu»@‹host›/x
+sqlalchemy.exc.OperationalError: could not connect: postgresql://‹user›:«pwu»@‹host›:5432/‹word›
+Error: P1001: Can't reach database server; DATABASE_URL="postgresql://‹user›:«pwu»@‹host›:5432/‹word›?schema=public"
+MongoServerError: bad auth : mongodb+srv://‹user›:«pwu»@cluster0.example.org/‹word›?retryWrites=true
+REDIS_URL=redis://default:«pwu»@‹host›:6379/0
+CELERY_BROKER_URL = 'amqp://‹user›:«pwu»@‹host›:5672//'
+spring.datasource.url=jdbc:mysql://‹host›:3306/‹word›?user=‹user›&password=«pwu»
+"DefaultConnection": "Server=‹host›,1433;Database=‹word›;User ID=‹user›;Password=«pwu»;Encrypt=True"
+panic: failed to connect to `host=‹host› user=‹user› password=«pwu» database=‹word›`
+dsn := "‹user›:«pwu»@tcp(‹host›:3306)/‹word›?parseTime=true"
+production:⏎  adapter: postgresql⏎  url: postgres://‹user›:«pwu»@‹host›/‹word›
+sqlx migrate run --database-url postgres://‹user›:«pwu»@‹host›/‹word›
+diesel: Could not connect to mysql://‹user›:«pwu»@‹host›/‹word›
+$dbh = DBI->connect("dbi:Pg:dbname=‹word›;host=‹host›", "‹user›", "«pwu»") or die;
+$pdo = new PDO('mysql:host=‹host›;dbname=‹word›', '‹user›', '«pwu»');
+sqlplus ‹user›/«pwu»@‹host›:1521/ORCLPDB1
+<connectionString>Data Source=‹host›;Initial Catalog=‹word›;User Id=‹user›;Password=«pwu»</connectionString>
+cfg.ConnString=host=‹host› port=5432 dbname=‹word› user=‹user› password=«pwu» sslmode=require
+cqlsh ‹host› 9042 -u ‹user› -p «pwu»
+neo4j+s://‹user›:«pwu»@graph.example.org:7687 is not routable
+mongosh "mongodb://‹user›:«pwu»@db1.example.org:27017,db2.example.org:27017/‹word›?replicaSet=rs0"
+com.zaxxer.hikari: jdbcUrl.........jdbc:postgresql://‹host›/‹word›?user=‹user›&password=«pwu»
+clickhouse-client --host ‹host› --user ‹user› --password «pwu» --query 'SELECT 1'
+pg_dump: error: connection to "postgres://‹user›:«pwu»@‹host›:6432/‹word›" failed
+env:⏎  - name: DATABASE_URL⏎    value: "mysql2://‹user›:«pwu»@‹host›:3306/‹word›"
+config :acme, Acme.Repo, url: "ecto://‹user›:«pwu»@‹host›/‹word›"
+flask: SQLALCHEMY_DATABASE_URI='mysql+mysqlconnector://‹user›:«pwu»@‹host›/‹word›'
+knex({ client: 'pg', connection: { host: '‹host›', user: '‹user›', password: '«pwu»' } })
+sqlserver://‹user›:«pwu»@‹host›:1433?database=‹word›
+DATABASES = {'default': {'ENGINE': 'django.db.backends.mysql', 'USER': '‹user›', 'PASSWORD': '«pwu»'}}
+typeorm-ts-node migration:run -- url=postgres://‹user›:«pwu»@‹host›:5432/‹word›
+ERROR: dblink_connect('host=‹host› user=‹user› password=«pwu» dbname=‹word›')
+r2dbc:postgresql://‹user›:«pwu»@‹host›:5432/‹word›
+influx -host ‹host› -username ‹user› -password '«pwu»' -database ‹word›
+gorm.Open(postgres.Open("host=‹host› user=‹user› password=«pwu» dbname=‹word› port=5432"))
+hdbsql -n ‹host›:30015 -u ‹user› -p «pwu» "SELECT * FROM DUMMY"
+django.db.utils.OperationalError: could not translate host name in "postgres://‹user›:«pwu»@‹host›:5432/‹word›"
+PrismaClientInitializationError: Authentication failed against database server at `mysql://‹user›:«pwu»@‹host›:3306/‹word›`
+MONGODB_URI=mongodb://‹user›:«pwu»@‹host›:27017/‹word›?authSource=admin
+redis.exceptions.ConnectionError: Error 111 connecting to redis://:«pwu»@‹host›:6379/2
+RABBITMQ_URL: "amqp://‹user›:«pwu»@‹host›:5672/vhost"
+heroku config:get DATABASE_URL⏎postgres://‹user›:«pwu»@‹host›:5432/‹word›
+services.AddDbContext<Db>(o => o.UseSqlServer("Server=tcp:‹host›,1433;Database=‹word›;User ID=‹user›;Password=«pwu»;"));
+2026/11/03 10:11:12 dial error: cannot connect to `user=‹user› password=«pwu» host=‹host› database=‹word›`: timeout
+db, err := sqlx.Connect("mysql", "‹user›:«pwu»@(‹host›:3306)/‹word›")
+development:⏎  adapter: mysql2⏎  host: ‹host›⏎  username: ‹user›⏎  password: «pwu»
+sea-orm-cli generate entity -u postgres://‹user›:«pwu»@‹host›:5432/‹word›
+.env.local:3: POSTGRES_PRISMA_URL="postgres://‹user›:«pwu»@‹host›/‹word›?pgbouncer=true"
+conn = psycopg2.connect(dbname="‹word›", user="‹user›", password="«pwu»", host="‹host›")
+mysqli_connect('‹host›', '‹user›', '«pwu»', '‹word›');
+ORA-12154: could not resolve jdbc:oracle:thin:‹user›/«pwu»@‹host›:1521:ORCL
+odbc: Driver={ODBC Driver 18 for SQL Server};Server=‹host›;Uid=‹user›;Pwd=«pwu»;
+cassandra.cluster: PlainTextAuthProvider(username='‹user›', password='«pwu»')
+val driver = GraphDatabase.driver("bolt://‹host›:7687", AuthTokens.basic("‹user›", "«pwu»"))
+mongorestore --uri="mongodb+srv://‹user›:«pwu»@cluster1.example.org/‹word›" dump/
+hibernate.connection.url = jdbc:mariadb://‹host›:3306/‹word›?user=‹user›&password=«pwu»
+pg_restore -d postgresql://‹user›:«pwu»@‹host›/‹word› latest.dump
+goose postgres "user=‹user› password=«pwu» dbname=‹word› sslmode=disable" up
+- DATABASE_URL=postgresql+psycopg://‹user›:«pwu»@db:5432/‹word›
+dbt profiles: {type: postgres, host: ‹host›, user: ‹user›, password: «pwu», dbname: ‹word›}
+create_engine("oracle+oracledb://‹user›:«pwu»@‹host›:1521/?service_name=‹word›")
+const pool = mysql.createPool({ host: '‹host›', user: '‹user›', password: '«pwu»', database: '‹word›' });
+UserRepository: jdbc:sqlserver://‹host›:1433;databaseName=‹word›;user=‹user›;password=«pwu»
+mysqlsh --uri ‹user›:«pwu»@‹host›:33060/‹word›
+migrate -database "mysql://‹user›:«pwu»@tcp(‹host›:3306)/‹word›" -path db up
+[sqlalchemy]⏎sqlalchemy.url = postgresql://‹user›:«pwu»@‹host›/‹word›
+tds://‹user›:«pwu»@‹host›:1433/‹word›: login timeout
+kafka-connect: "connection.url": "jdbc:postgresql://‹host›/‹word›?user=‹user›&password=«pwu»"
+CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (USER '‹user›', PASSWORD '«pwu»', HOST '‹host›');
+surreal import --conn ws://‹host›:8000 --user ‹user› --pass «pwu» --ns a --db ‹word› dump.surql
+?user=‹user›&password=«pwu»
+mysql://‹user›:«pwu»@‹host›/x?ssl=true
+Error: P1000: Authentication failed at postgresql://‹user›:«pwu»@‹host›/x
+PG::ConnectionBad host=‹host› user=‹user› password=«pwu»
+dbname=x user=‹user› password=«pwu»
+mssql: server=‹host›;user id=‹user›;password=«pwu»;database=x
+mongodb://‹user›:«pwu»@‹host›/?authSource=admin
+"mongodb+srv://‹user›:«pwu»@x.mongodb.net"
+redis: rediss://‹user›:«pwu»@‹host›:6380/0
+sentinel+redis://:«pwu»@‹host›:26379/x
+amqp://‹user›:«pwu»@‹host›//
+kafka+ssl://‹user›:«pwu»@‹host›:9093
+elasticsearch http://elastic:«pwu»@‹host›:9200
+jdbc:mariadb://‹host›/x?user=‹user›&password=«pwu»
+jdbc:oracle:thin:‹user›/«pwu»@//‹host›:1521/X
+jdbc:sqlserver://‹host›;user=‹user›;password=«pwu»
+jdbc:snowflake://x/?user=‹user›&password=«pwu»
+jdbc:redshift://‹host›:5439/x?UID=‹user›&PWD=«pwu»
+Provider=SQLOLEDB;Data Source=‹host›;User ID=‹user›;Password=«pwu»
+Data Source=‹host›/X;User Id=‹user›;Password=«pwu»;
+Server=‹host›;Port=3306;Uid=‹user›;Pwd=«pwu»;
+DRIVER={PostgreSQL};SERVER=‹host›;UID=‹user›;PWD=«pwu»
+DSN=x;UID=‹user›;PWD=«pwu»
+‹user›:«pwu»@tcp(‹host›:3306)/x
+‹user›:«pwu»@/x
+‹host›:1433:x:‹user›:«pwu»
+localhost:5432:*:‹user›:«pwu»
+ecto://‹user›:«pwu»@‹host›/x
+sqlx: postgres://‹user›:«pwu»@‹host›/x
+couchdb://‹user›:«pwu»@‹host›
+tarantool ‹user›:«pwu»@‹host›:3301
+rqlite http://‹user›:«pwu»@‹host›:4001
+imap://‹user›:«pwu»@‹host›
+ldap://cn=x:«pwu»@‹host›:389
+{"url":"postgres:\\/\\/‹user›:«pwu»@‹host›\\/x"}
+postgres%3A%2F%2F‹user›%3A«mixed14»%40‹host›%2Fx
+mysqldump -u root -p«pwu» shop > x.sql
+mysql -h ‹host› -u ‹user› -p'«pwu»' x
+PGPASSWORD=«pwu» psql -h ‹host› -U ‹user› x
+sqlcmd -S ‹host› -U sa -P «pwu» -Q "select 1"
+bcp x.dbo.t out f -S ‹host› -U sa -P «pwu»
+isql -U ‹user› -P «pwu» -S ‹host›
+mysql:host=‹host›;dbname=x;user=‹user›;password=«pwu»
+Password='«pwu»';Server=‹host›;Database=x
+Driver={SQL Server};Server=‹host›;Uid=‹user›;Pwd={«pwu»};
+sqlalchemy.url = postgresql://‹user›:«pwu»@‹host›/x
+r2dbc:postgresql://‹user›:«pwu»@‹host›/x
+cockroach sql --url 'postgresql://‹user›:«pwu»@‹host›:26257/x'
+datasource db { url = "mysql://‹user›:«pwu»@‹host›/x" }
+sqlplus -s ‹user›/«pwu»@ORCL @x.sql
+sqlplus ‹user›/«pwu»
+exp ‹user›/«pwu» file=x.dmp
+impdp system/«pwu» directory=d
+expdp ‹user›/«pwu»@//‹host›/X schemas=x
+CONNECT ‹user›/«pwu»@X
+SQL> conn ‹user›/«pwu»@X
+connect ‹user›/«pwu»@(DESCRIPTION=(ADDRESS=(PROTOCOL=TCP)(HOST=‹host›)(PORT=1521)))
+cx_Oracle.connect("‹user›", "«pwu»", "‹host›/X")
+cx_Oracle.connect('‹user›/«pwu»@‹host›/X')
+oracledb.connect(user="‹user›", password="«pwu»", dsn="x")
+jdbc:oracle:thin:@‹host›:1521:X user=‹user› password=«pwu»
+GraphDatabase.driver("bolt://‹host›", auth=("neo4j", "«pwu»"))
+redis.Redis(host='‹host›', password='«pwu»')
+redis.createClient({ password: '«pwu»' })
+new Redis({ host: "x", password: "«pwu»" })
+"‹user›" "«pwu»"  # userlist.txt of pgbouncer
+primary_conninfo = 'host=‹host› user=repl password=«pwu»'
+pg_basebackup -d "host=‹host› user=repl password=«pwu»"
+OPTIONS (user '‹user›', password '«pwu»')
+dblink_connect('host=‹host› user=‹user› password=«pwu»')
+CREATE SUBSCRIPTION s CONNECTION 'host=‹host› user=‹user› password=«pwu»' PUBLICATION p
+MASTER_USER='repl', MASTER_PASSWORD='«pwu»'
+SOURCE_PASSWORD = '«pwu»'
+production:⏎  adapter: postgresql⏎  username: ‹user›⏎  password: «pwu»
+DATABASES = {'default': {'USER': '‹user›', 'PASSWORD': '«pwu»'}}
+knex({ connection: { user: '‹user›', password: '«pwu»' } })
+new Pool({ user: '‹user›', password: '«pwu»' })
+TypeOrmModule.forRoot({ username: '‹user›', password: '«pwu»' })
+gorm.Open(mysql.Open("‹user›:«pwu»@tcp(‹host›:3306)/x?charset=utf8"))
+dsn := "host=‹host› user=‹user› password=«pwu» dbname=x"
+pgx.Connect(ctx, "postgres://‹user›:«pwu»@‹host›/x")
+Npgsql: Host=‹host›;Username=‹user›;Password=«pwu»;Database=x
+"ConnectionStrings":{"Db":"Server=‹host›;Database=x;User Id=‹user›;Password=«pwu»;"}
+<add name="Db" connectionString="Data Source=‹host›;User ID=‹user›;Password=«pwu»"/>
+hibernate.connection.url=jdbc:mysql://‹host›/x?user=‹user›&amp;password=«pwu»
+jdbc:postgresql://‹user›:«pwu»@‹host›/x
+jdbc:db2://‹host›:50000/X:user=‹user›;password=«pwu»;
+jdbc:sybase:Tds:‹host›:5000/x?USER=‹user›&PASSWORD=«pwu»
+jdbc:clickhouse://‹host›:8123/x?user=‹user›&password=«pwu»
+jdbc:mysql://address=(host=‹host›)(user=‹user›)(password=«pwu»)/x
+vertica://‹user›:«pwu»@‹host›/x
+trino://‹user›:«pwu»@‹host›:8443/x
+ksql -u ‹user› -p «pwu» http://‹host›
+influx -host ‹host› -username ‹user› -password '«pwu»'
+mongodump --uri="mongodb://‹user›:«pwu»@‹host›/x"
+mongorestore -u ‹user› -p «pwu» --db x
+mongo "mongodb://‹host›/x" -u ‹user› -p «pwu»
+etcdctl --user root:«pwu» get /
+rabbitmqadmin -u ‹user› -p «pwu» list queues
+amqp://‹user›:«pwu»@‹host›:5672 connection refused
+CELERY_BROKER_URL=amqp://‹user›:«pwu»@‹host›//
+nats -s nats://‹user›:«pwu»@‹host›:4222
+stomp://‹user›:«pwu»@‹host›:61613
+memcached://‹user›:«pwu»@‹host›
+cassandra: PlainTextAuthProvider(username='‹user›', password='«pwu»')
+couchbase: cbq -u ‹user› -p «pwu»
+‹user›:«pwu»@‹host›:5432/x
+(‹user›:«pwu»@‹host›:3306)
+connect to ‹user›:«pwu»@‹host›:27017 timed out
+SQLSTATE[HY000] [1045] using mysql://‹user›:«pwu»@‹host›/x
+ERROR: could not connect to "dbname=x host=‹host› user=‹user› password=«pwu»"
 """,
     "aws": """
 AWS_ACCESS_KEY_ID: «akia»
@@ -945,6 +2435,125 @@ grafana: cloudwatch secretKey: «aws40»
 thanos objstore: secret_key: "«aws40»"
 backup.sh: line 3: AWS_ACCESS_KEY_ID=«akia»: readonly variable
 wal-g: AWS_SECRET_ACCESS_KEY='«aws40»' invalid
+kms denied for «akia»
+AWS_ACCESS_KEY_ID: "«akia»"
+aws_secret_access_key: "«aws40»"
+"aws_secret_access_key" = "«aws40»"
+AwsSecretKey=«aws40»
+accessKeyId='«akia»'
+SecretAccessKey=«aws40»
+secretKey: "«aws40»" # aws s3
+AWS_SECRET_ACCESS_KEY='«aws40»' aws s3 ls
+X-Amz-Security-Token=«awstoken»
+session_token = "«awstoken»"
+AKIA in git: «akia»
+Credential «asia» expired
+boto: aws_secret_access_key=«aws40»
+aws_access_key_id «akia»
+new AWS.Credentials('«akia»')
+user «akia» is not authorized
+export AWS_SECRET_ACCESS_KEY=«aws40»
+AWS secret key «aws40» rejected
+awscli: secret: «aws40» aws
+terraform aws secret_key "«aws40»"
+[prod] aws_session_token=«awstoken»
+ACCESS_KEY=«akia»
+aws_key=«akia»
+AWS_KEY_SECRET=«aws40»
+ENV AWS_SECRET_ACCESS_KEY «aws40»
+bedrock api key ABSK«b64n120»
+SES_SECRET=«aws40» amazon
+s3 secret key = «aws40»
+[default]⏎aws_access_key_id = «akia»⏎aws_secret_access_key = «aws40»
+AWS Secret Access Key [None]: «aws40»
+AWS Access Key ID [****************ABCD]: «akia»
+<SecretAccessKey>«aws40»</SecretAccessKey>
+new AWS.S3({accessKeyId: '«akia»', secretAccessKey: '«aws40»'})
+boto3.client('s3', aws_access_key_id='«akia»', aws_secret_access_key='«aws40»')
+BasicAWSCredentials("«akia»", "«aws40»")
+credentials.NewStaticCredentials("«akia»", "«aws40»", "")
+provider "aws" {⏎  access_key = "«akia»"⏎  secret_key = "«aws40»"⏎}
+spark.hadoop.fs.s3a.secret.key «aws40»
+X-Amz-Credential=«akia»%2F20261101%2Fus-east-1%2Fs3%2Faws4_request
+SignatureDoesNotMatch: key «akia»
+"SessionToken": "«awstoken»"
+-e AWS_SECRET_ACCESS_KEY=«aws40»
+aws.secretAccessKey: «aws40»
+MINIO_SECRET_KEY=«aws40»
+mc alias set m https://‹host› ‹user› «aws40»
+terraform state: "secret": "«aws40»", "ses_smtp_password_v4": "«ses44»"
+smtp_password: «ses44» # ses
+access key «akia» / secret «aws40»
+awsSecret: "«aws40»"
+S3_SECRET=«aws40»
+aws --secret-key «aws40»
+export AWS_SECRET_ACCESS_KEY="«aws40»"
+amazon secret: «aws40»
+An error occurred (InvalidClientTokenId) when calling the GetCallerIdentity operation: key «akia» does not exist
+export AWS_ACCESS_KEY_ID="«akia»" AWS_SECRET_ACCESS_KEY="«aws40»"
+{"AccessKeyId":"«asia»","SecretAccessKey":"«aws40»","SessionToken":"«awstoken»","Expiration":"2026-11-03T10:11:12Z"}
+provider "aws" {⏎  region     = "eu-west-1"⏎  access_key = "«akia»"⏎  secret_key = "«aws40»"⏎}
+docker run -e AWS_ACCESS_KEY_ID=«akia» -e AWS_SECRET_ACCESS_KEY=«aws40» backup:latest
+s3 = boto3.client("s3", aws_access_key_id="«akia»", aws_secret_access_key="«aws40»")
+AWSCredentials credentials = new BasicAWSCredentials("«akia»", "«aws40»");
+$env:AWS_SECRET_ACCESS_KEY = "«aws40»"
+aws configure set aws_secret_access_key «aws40» --profile prod
+spring.cloud.aws.credentials.secret-key=«aws40»
+<SignatureDoesNotMatch> <AWSAccessKeyId>«akia»</AWSAccessKeyId>
+https://bucket.s3.amazonaws.com/a.zip?X-Amz-Credential=«akia»%2F20261103%2Feu-west-1%2Fs3%2Faws4_request
+Authorization: AWS4-HMAC-SHA256 Credential=«akia»/20261103/us-east-1/s3/aws4_request, SignedHeaders=host
+rclone config: [s3]⏎type = s3⏎access_key_id = «akia»⏎secret_access_key = «aws40»
+aws.config.update({ accessKeyId: '«akia»', secretAccessKey: '«aws40»' });
+set -x AWS_SESSION_TOKEN «awstoken»
+SES_SMTP_USERNAME=«akia»⏎SES_SMTP_PASSWORD=«ses44»
+Access key created. Secret access key: «aws40»
+storage:⏎  s3:⏎    accesskey: «akia»⏎    secretkey: «aws40»
+new S3Client(['credentials' => ['key' => '«akia»', 'secret' => '«aws40»']]);
+  config.fog_credentials = { aws_access_key_id: '«akia»', aws_secret_access_key: '«aws40»' }
+The request signature could not be verified for access key «asia»
+DEBUG: request headers: host: sts.amazonaws.com, x-amz-date: 20261103T101112Z, x-amz-security-token: «awstoken»
+"AWS_SECRET_KEY": "«aws40»",
+TF_VAR_aws_secret_key=«aws40» terraform plan
+sc.hadoopConfiguration.set("fs.s3a.access.key", "«akia»")
+Credentials::new("«akia»", "«aws40»", None, None, "static")
+user deploy: access key «akia» was last used 97 days ago
+gitleaks: Finding: AWS_SECRET_ACCESS_KEY=«aws40» RuleID: aws-access-token
+serverless: { provider: { environment: { AWS_SECRET: "«aws40»" } } }
+cat > ~/.passwd-s3fs <<< «akia»:«aws40»
+export S3_SECRET_ACCESS_KEY='«aws40»'
+botocore.exceptions.ClientError: An error occurred (SignatureDoesNotMatch) for access key «akia»
++ export AWS_ACCESS_KEY_ID=«akia»⏎+ export AWS_SECRET_ACCESS_KEY=«aws40»
+AWS_ACCESS_KEY_ID=«asia»⏎AWS_SECRET_ACCESS_KEY=«aws40»⏎AWS_SESSION_TOKEN=«awstoken»
+"Credentials": {⏎    "AccessKeyId": "«asia»",⏎    "SecretAccessKey": "«aws40»",⏎    "SessionToken": "«awstoken»"⏎}
+{"AccessKey":{"UserName":"ci","AccessKeyId":"«akia»","Status":"Active","SecretAccessKey":"«aws40»"}}
+environment:⏎  - AWS_ACCESS_KEY_ID=«akia»⏎  - AWS_SECRET_ACCESS_KEY=«aws40»
+cloud.aws.credentials.accessKey=«akia»
+Aws::S3::Client.new(access_key_id: "«akia»", secret_access_key: "«aws40»")
+let creds = Credentials::from_keys("«akia»", "«aws40»", None);
+AmazonS3Client s3 = new AmazonS3Client("«akia»", "«aws40»", RegionEndpoint.EUWest1);
+terraform init -backend-config="access_key=«akia»" -backend-config="secret_key=«aws40»"
+$S3 = [Amazon.Runtime.BasicAWSCredentials]::new('«akia»', '«aws40»')
+mc alias set s3 https://s3.amazonaws.com «akia» «aws40»
+s3cmd --access_key=«akia» --secret_key=«aws40» ls
+[profile prod]⏎aws_secret_access_key = «aws40»⏎region = eu-west-1
+- name: AWS_SECRET_ACCESS_KEY⏎  value: "«aws40»"
+aws_session_token = «awstoken»
+curl "http://169.254.169.254/latest/meta-data/iam/security-credentials/web"⏎{ "Code" : "Success", "AccessKeyId" : "«asia»", "SecretAccessKey" : "«aws40»" }
+DEBUG botocore.auth Calculating signature using v4 auth. Credential=«akia»/20261103/eu-west-1/sts/aws4_request
+GET /object?AWSAccessKeyId=«akia»&Signature=‹b64n27›%3D&Expires=1790000000
+X-Amz-Credential=«asia»%2F20261103%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20261103T101112Z
+The AWS Access Key Id you provided does not exist in our records: «akia»
+config.active_storage: s3: secret_access_key: «aws40»
+Jenkinsfile: AWS_SECRET_ACCESS_KEY = '«aws40»'
+MAIL_USERNAME=«akia»⏎MAIL_PASSWORD=«ses44»
+packer build -var 'aws_access_key=«akia»' -var 'aws_secret_key=«aws40»' web.pkr.hcl
+AWS.config.secretAccessKey = "«aws40»";
+[trufflehog] Detector Type: AWS⏎Raw result: «akia»
+loki: storage_config:⏎  aws:⏎    access_key_id: «akia»⏎    secret_access_key: «aws40»
+velero: --secret-file with aws_secret_access_key=«aws40»
+IAM key rotation: old key «akia» disabled, new key «akia» created
+assume-role output: SecretAccessKey: «aws40»
+spark-submit --conf spark.hadoop.fs.s3a.secret.key=«aws40» job.py
 """,
     "gcp": """
 {"error":{"message":"API key not valid: «aiza»"}}
@@ -1102,6 +2711,112 @@ GOOGLE_PRIVATE_KEY="«pem_json»"
 android.geo.API_KEY=«aiza»
 looker: client_secret=«gocspx»
 log: key=«aiza» status=403
+API key «aiza» expired
+google_api_key=«aiza»
+?key=«aiza»
+"apiKey":"«aiza»"
+access_token=«ya29»
+client_secret="«gocspx»"
+GOCSPX leak «gocspx»
+credentials_json: «b64_json»
+maps key «aiza»
+goog hmac «goog1e»
+gcs_secret=«b64n40» # google
+gcloud token «ya29»
+firebase key «aiza»
+vertex: «ya29»
+oauth «gocspx» mismatch
+youtube «aiza»
+secret «gocspx»
+sa: «b64_json»
+token «goog_refresh»
+AIza: «aiza»
+places.key=«aiza»
+translate --key «aiza»
+kubectl secret gcp «b64_json»
+adc «ya29»
+gemini «aiza» 400
+vision key='«aiza»'
+gtag «aiza»
+https://maps.googleapis.com/maps/api/geocode/json?key=«aiza»
+"current_key": "«aiza»"
+GOOGLE_API_KEY «aiza»
+<string name="google_maps_key">«aiza»</string>
+apiKey: "«aiza»", authDomain: "x.firebaseapp.com"
+google.auth: token ya29 «ya29»
+"private_key_id": "«hex40»"
+"type": "service_account",⏎"private_key": "«pem_json»"
+credentials: «b64_json»
+HMAC secret GOOG «goog1e»
+GOOGLE_CLIENT_SECRET: «gocspx»
+fcm: key=AAAA«url7»:APA91b«url134»
+recaptcha secret 6L«url38»
+RECAPTCHA_SECRET_KEY=6L«url38»
+google.api_core.exceptions.BadRequest: 400 API key not valid: «aiza»
+<script src="https://maps.googleapis.com/maps/api/js?key=«aiza»&callback=init"></script>
+const firebaseConfig = { apiKey: "«aiza»", authDomain: "x.firebaseapp.test" };
+GOOGLE_API_KEY=«aiza» python translate.py
+<string name="google_maps_key" translatable="false">«aiza»</string>
+  GMSServices.provideAPIKey("«aiza»")
+curl -H "Authorization: Bearer «ya29»" https://storage.googleapis.com/storage/v1/b
+{"access_token":"«ya29»","expires_in":3599,"token_type":"Bearer"}
+google.auth.exceptions.RefreshError: ('invalid_grant', {'refresh_token': '«goog_refresh»'})
+"client_secret":"«gocspx»","redirect_uris":["http://localhost"]
+OAUTH_GOOGLE_CLIENT_SECRET: «gocspx»
+socialite: 'google' => ['client_secret' => '«gocspx»'],
+{"type":"service_account","project_id":"acme","private_key_id":"‹hex40›","private_key":"«pem_json»"}
+GOOGLE_CREDENTIALS_BASE64=«b64_json»
+echo «b64_json» | base64 -d > sa.json && gcloud auth activate-service-account --key-file sa.json
+gsutil: HMAC key GOOG... created. Access ID: «goog1e»  Secret: «b64n40»
+[Credentials]⏎gs_access_key_id = «goog1e»⏎gs_secret_access_key = «b64n40»
+GEMINI_API_KEY: «aiza»
+E/GoogleMapsAndroidAPI: API Key: «aiza»
+youtube.search().list(part="id", key="«aiza»")
+docker login -u oauth2accesstoken -p "«ya29»" https://registry.example.test
+application_default_credentials.json: "refresh_token": "«goog_refresh»",
+<key>API_KEY</key>⏎<string>«aiza»</string>
+terraform: google_oauth_client_secret = "«gocspx»"
+ya29 in log: authorization=[Bearer «ya29»] path=/v1/projects
+GET https://www.googleapis.com/customsearch/v1?key=«aiza»&cx=017&q=rust 429
+runtimeConfig: { public: { googleMapsKey: '«aiza»' } }
+--set gcp.serviceAccountKey=«b64_json»
+rclone: token = {"access_token":"«ya29»","token_type":"Bearer"}
+NextAuth Google({ clientId: process.env.GID, clientSecret: "«gocspx»" })
+local.properties:⏎MAPS_API_KEY=«aiza»
+{"error":{"code":403,"message":"Requests from this client are blocked.","details":[{"consumer":"api_key:«aiza»"}]}}
+fetch(`https://maps.googleapis.com/maps/api/geocode/json?address=Oslo&key=«aiza»`)
+<meta-data android:name="com.google.android.geo.API_KEY" android:value="«aiza»"/>
+"api_key": [ { "current_key": "«aiza»" } ],
+client = genai.Client(api_key='«aiza»')
+args:⏎  MAPBOX_STYLE: streets⏎  GOOGLE_PLACES_API_KEY: «aiza»
+W/System.err: com.google.api.client: 403 Forbidden key=«aiza»
+> GET /drive/v3/files HTTP/2⏎> authorization: Bearer «ya29»
+gcloud auth application-default print-access-token → «ya29»
+TOKEN="«ya29»"; curl -H "Authorization: Bearer $TOKEN" https://run.googleapis.com/v2/projects/acme
+google-auth: Credentials(token='«ya29»', refresh_token='«goog_refresh»')
+rclone.conf: token = {"access_token":"«ya29»","refresh_token":"«goog_refresh»"}
+client_id: ‹digits12›-‹low32›.apps.googleusercontent.com⏎client_secret: «gocspx»
+{"installed":{"client_id":"x.apps.googleusercontent.com","client_secret":"«gocspx»"}}
+passport.use(new GoogleStrategy({ clientSecret: '«gocspx»' }, cb))
+spring.security.oauth2.client.registration.google.client-secret=«gocspx»
+Error: unauthorized_client: GOCSPX mismatch for client secret «gocspx»
+cat key.json⏎{⏎  "type": "service_account",⏎  "private_key": "«pem_json»",⏎  "client_email": "ci@acme.iam.gserviceaccount.com"⏎}
+FIREBASE_SERVICE_ACCOUNT=«b64_json»
+GCP_SA_KEY: «b64_json»
+data:⏎  key.json: «b64_json»
+google_hmac: accessId=«goog1e» secret=«b64n40»
+gcs: { interoperability: { access_key: "«goog1e»", secret: "«b64n40»" } }
+FIREBASE_PRIVATE_KEY="«pem_json»"
+YOUTUBE_DATA_KEY = "«aiza»"
+mapsLoader = new Loader({ apiKey: "«aiza»", version: "weekly" });
+[INFO] Using Gemini key «aiza» (free tier), 429 Too Many Requests
+PERSPECTIVE key «aiza» has not enabled commentanalyzer.googleapis.com
+gcloud alpha services api-keys get-key-string k1⏎keyString: «aiza»
+--dart-define=MAPS_KEY=«aiza»
+oauth2l: refresh with «goog_refresh» failed: invalid_grant
+GOOGLE_CLIENT_SECRET="«gocspx»" rails s
+curl -d "client_secret=«gocspx»&refresh_token=«goog_refresh»&grant_type=refresh_token" https://oauth2.googleapis.com/token
+let key = "«aiza»" // Firebase, AppDelegate.swift
 """,
     "azure": """
 AccountKey=«b64_88»;
@@ -1139,7 +2854,7 @@ func: https://x.azurewebsites.net/api/h?code=«azfunc»
 AZURE_OPENAI_API_KEY: «azopenai»
 az devops login --token «azdevops»
 COSMOS_KEY="«b64_88»"
-docker login x.azurecr.io -u x -p «acr»
+docker login ‹host› -u x -p «acr»
 Ocp-Apim-Subscription-Key: «hex32»
 AzureWebJobsStorage: AccountKey=«b64_88»
 az sp credential: { "password": "«azsecret»" }
@@ -1206,7 +2921,7 @@ az storage blob list --account-key «b64_88»
 AZURE_STORAGE_KEY=«b64_88»
 x-functions-key: «azfunc»
 vsts: AZURE_DEVOPS_EXT_PAT=«azdevops»
-docker login x.azurecr.io -u x -p «acr»
+docker login ‹host› -u x -p «acr»
 terraform: client_secret = "«azsecret»"
 cosmos: COSMOS_KEY=«b64_88»
 MSAL: client_credential='«azsecret»'
@@ -1240,7 +2955,7 @@ POST https://x.azurewebsites.net/api/go?code=«azfunc» 401
 openai: {"api-key": "«azopenai»"}
 pip: https://x:«azdevops»@pkgs.dev.azure.com/o/_packaging
 SYSTEM_ACCESSTOKEN=«azdevops»
-docker login x.azurecr.io --password «acr»
+docker login ‹host› --password «acr»
 Cosmos: AccountEndpoint=https://x;AccountKey=«b64_88»;
 terraform azurerm: client_secret = "«azsecret»"
 appsettings: "ClientSecret": "«azsecret»"
@@ -1259,6 +2974,170 @@ translator: subscription key «hex32» invalid
 speech sdk: SubscriptionKey=«hex32»
 rclone azureblob key = «b64_88»
 az keyvault secret show⏎"value": "«azsecret»"
+AccountKey=«b64_88»
+client secret «azsecret»
+AZURE_PASSWORD=«azsecret»
+sig=«sigenc»&se=2026
+?sv=1&sig=«sigenc»
+SharedAccessKey=«b64_44»
+x-functions-key=«azfunc»
+?code=«azfunc»
+az devops «azdevops»
+«azdevops»@dev.azure.com
+Subscription-Key: «hex32»
+Ocp-Apim-Subscription-Key=«hex32»
+InstrumentationKey=«uuid»;
+storage key «b64_88»
+cosmos key «b64_88»
+primaryKey: «b64_88»
+"key1": "«b64_88»"
+acr password «acr»
+client_secret: "«azsecret»"
+azure_client_secret «azsecret»
+appSecret: '«azsecret»'
+secretText: "«azsecret»"
+sas: ?sig=«sigenc»
+iot primary_key=«b64_44»
+SharedAccessSignature sr=x&sig=«sigenc»&se=1
+AZURE_STORAGE_CONNECTION_STRING=AccountKey=«b64_88»
+AzureWebJobsStorage: AccountName=x;AccountKey=«b64_88»
+sp secret «azsecret» invalid
+AZURE_KEY=«b64_88»
+az: --secret «azsecret»
+az login --service-principal -u ‹uuid› -p «azsecret» --tenant ‹uuid›
+client_secret = "«azsecret»"
+"clientSecret": "«azsecret»"
+https://x.blob.core.windows.net/c/b?sv=2023&sig=«sigenc»&se=2026
+SAS: ?st=2026&sig=«sigenc»
+api-key: «hex32»
+AZURE_OPENAI_API_KEY=«hex32»
+azure devops PAT «azdevops»
+AZURE_DEVOPS_EXT_PAT=«low52»
+ACR password: «acr»
+"primaryMasterKey": "«b64_88»"
+"primaryKey": "«b64_44»"
+listKeys → «b64_88»
+azcopy: cannot use sas sig=«sigenc»
+terraform: client_secret «azsecret»
+AADSTS7000215: Invalid client secret «azsecret»
+sql admin login password: «pws»
+batch account key «b64_88»
+signalr: Endpoint=https://x.signalr.net;AccessKey=«b64_44»;Version=1.0;
+AZURE_STORAGE_CONNECTION_STRING="DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=«b64_88»;EndpointSuffix=core.windows.net"
+provider "azurerm" {⏎  client_id     = "‹uuid›"⏎  client_secret = "«azsecret»"⏎}
+https://acme.blob.core.windows.net/c/a.zip?sv=2022-11-02&st=2026-11-01&se=2026-12-01&sr=b&sp=r&sig=«sigenc»
+Endpoint=sb://acme.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=«b64_44»
+HostName=acme.azure-devices.net;DeviceId=d1;SharedAccessKey=«b64_44»
+curl https://acme.azurewebsites.net/api/Run?code=«azfunc»
+openai.AzureOpenAI(api_key="«azopenai»", azure_endpoint="https://acme.openai.azure.test")
+git -c http.extraHeader="Authorization: Basic x" clone; AZURE_DEVOPS_EXT_PAT=«azdevops»
+vsts-npm-auth: using PAT «azdevops»
+req.Headers.Add("Ocp-Apim-Subscription-Key", "«hex32»");
+AccountEndpoint=https://acme.documents.azure.com:443/;AccountKey=«b64_88»;
+docker login acme.azurecr.test -u acme -p «acr»
+ARM_CLIENT_SECRET: «azsecret»
+"AzureAd": { "ClientId": "‹uuid›", "ClientSecret": "«azsecret»" }
+new StorageSharedKeyCredential("acme", "«b64_88»");
+azcopy copy ./dist "https://acme.blob.core.windows.net/web?sp=rw&sig=«sigenc»"
+az storage blob list --account-name acme --account-key «b64_88» -c logs
+[{"keyName":"key1","permissions":"FULL","value":"«b64_88»"}]
+spring.cloud.azure.active-directory.credential.client-secret=«azsecret»
+"AzureWebJobsStorage": "DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=«b64_88»"
+mount -t cifs //acme.file.core.windows.net/share /mnt -o username=acme,password=«b64_88»
+Authorization: SharedAccessSignature sr=acme.azure-devices.net&sig=«sigenc»&se=1790000000
+cosmos = CosmosClient(url, credential="«b64_88»")
+SpeechConfig.FromSubscription("«hex32»", "westeurope"); // Azure speech key
+COGNITIVE_SERVICES_KEY=«hex32» # azure
+password : «azsecret»⏎tenant   : ‹uuid›
+$secret = ConvertTo-SecureString "«azsecret»" -AsPlainText; Connect-AzAccount -ServicePrincipal
+eventHub: Endpoint=sb://eh.servicebus.windows.net/;SharedAccessKeyName=send;SharedAccessKey=«b64_44»;EntityPath=logs
+redis: acme.redis.cache.windows.net:6380,password=«b64_44»,ssl=True
+AZURE_CREDENTIALS: {"clientId":"‹uuid›","clientSecret":"«azsecret»","tenantId":"‹uuid›"}
+az search admin-key show: {"primaryKey": "«mixed52»", "secondaryKey": "«mixed52»"}
+Microsoft.Azure.Storage.StorageException: connection string DefaultEndpointsProtocol=https;AccountName=logs;AccountKey=«b64_88»
+kubectl create secret generic azure --from-literal=AZURE_CLIENT_SECRET=«azsecret»
+ClientSecretCredential(tenant_id="‹uuid›", client_id="‹uuid›", client_secret="«azsecret»")
+terraform plan -var="client_secret=«azsecret»"
+export ARM_CLIENT_SECRET="«azsecret»" ARM_TENANT_ID="‹uuid›"
+{"appId":"‹uuid›","displayName":"ci","password":"«azsecret»","tenant":"‹uuid›"}
+az ad app credential reset: "password": "«azsecret»"
+spring.cloud.azure.eventhubs.connection-string=Endpoint=sb://eh.servicebus.windows.net/;SharedAccessKeyName=k;SharedAccessKey=«b64_44»
+ServiceBusClient client = new("Endpoint=sb://bus.servicebus.windows.net/;SharedAccessKeyName=Root;SharedAccessKey=«b64_44»");
+IOTHUB_CONNECTION_STRING=HostName=hub.azure-devices.net;SharedAccessKeyName=owner;SharedAccessKey=«b64_44»
+wget "https://logs.blob.core.windows.net/c/app.log?sv=2023-01-03&sp=r&se=2027-01-01T00%3A00%3A00Z&sig=«sigenc»"
+AuthenticationFailed: Signature did not match. String to sign used was ... url ?sr=c&sig=«sigenc»
+POST https://fn.azurewebsites.net/api/orders?code=«azfunc» 401
+func azure functionapp list-functions --show-keys⏎    default key: «azfunc»
+azure_openai:⏎  endpoint: https://acme.openai.azure.test⏎  key: «azopenai»
+AZURE_OPENAI_KEY="«azopenai»" python chat.py
+System.AccessToken / PAT: «azdevops»
+nuget.config: <add key="ClearTextPassword" value="«azdevops»" />
+curl -H "Ocp-Apim-Subscription-Key: «hex32»" https://acme.azure-api.test/v1
+AccountEndpoint=https://cosmos.documents.azure.com:443/;AccountKey=«b64_88»;Database=shop
+COSMOS_KEY=«b64_88»
+az acr credential show -n acme⏎{"passwords":[{"name":"password","value":"«acr»"}]}
+storage_account_access_key = "«b64_88»"
+BlobServiceClient(account_url=u, credential="«b64_88»")
+$ctx = New-AzStorageContext -StorageAccountName logs -StorageAccountKey "«b64_88»"
+ApplicationInsights: InstrumentationKey=«uuid»;IngestionEndpoint=https://westeurope.in.applicationinsights.test/
+SharedAccessSignature sr=sb%3a%2f%2fbus.servicebus.windows.net&sig=«sigenc»&skn=Root
+azure_translator_key: «hex32»
+signalr: Endpoint=https://acme.service.signalr.net;AccessKey=«b64_44»;Version=1.0;
+"AzureAd:ClientSecret": "«azsecret»"
+MSAL: AADSTS7000222: The provided client secret keys for app are expired. secret=«azsecret»
+abfss fs.azure.account.key.logs.dfs.core.windows.net=«b64_88»
+BatchSharedKeyCredentials("acct", "«b64_88»")
+azureml: primary_key: «mixed32» (online endpoint)
+StorageException: AccountName=x;AccountKey=«b64_88»
+az storage account keys list: "value": "«b64_88»"
+"keyName": "key1", "value": "«b64_88»"
+azure.storage.account-key=«b64_88»
+StorageSharedKeyCredential("x", "«b64_88»")
+new StorageCredentials("x", "«b64_88»")
+AzureKeyCredential("«hex32»")
+AzureKeyCredential("«azopenai»")
+CosmosClient(url, "«b64_88»")
+COSMOS_KEY: «b64_88»
+--account-key «b64_88»
+fs.azure.account.key.x.blob.core.windows.net «b64_88»
+Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=«b64_44»;EntityPath=q
+SharedAccessSignature=sv=2023&ss=b&sig=«sigenc»
+?sp=r&st=2026-01-01&se=2026-02-01&sig=«sigenc»
+SAS token sv=2023-01-03&sig=«sigenc»
+ClientSecretCredential("‹uuid›", "‹uuid›", "«azsecret»")
+ConfidentialClientApplication(client_credential="«azsecret»")
+AZURE_AD_CLIENT_SECRET="«azsecret»"
+az ad sp create-for-rbac: "password": "«azsecret»"
+"secretText":"«azsecret»"
+azureADKey: «azsecret»
+Connect-AzAccount secret «azsecret»
+publishProfile userPWD="«mixed60»"
+Kudu: $x:«mixed60»
+functions host key: «azfunc»
+_master key «azfunc»
+x-functions-key «azfunc»
+code=«azfunc»&name=x
+speech key: «hex32» region: westeurope
+AZURE_SPEECH_KEY=«hex32»
+COGNITIVE_SERVICES_KEY=«hex32»
+AzureOpenAI(api_key="«hex32»", azure_endpoint=u)
+search admin key «mixed52»
+eventgrid aeg-sas-key: «b64_44»
+aeg-sas-key: «b64_44»
+DeviceConnectionString=HostName=x;DeviceId=y;SharedAccessKey=«b64_44»
+iothubowner primaryKey «b64_44»
+redis cache access key: «b64_44»
+x.redis.cache.windows.net:6380,password=«b64_44»,ssl=True
+signalr AccessKey=«b64_44»
+ACS endpoint=https://x/;accesskey=«b64_88»
+maps subscription key «url43»
+az acr credential show: "value": "«acr»"
+vsts PAT: «low52»
+System.AccessToken «azdevops»
+APPLICATIONINSIGHTS_CONNECTION_STRING=InstrumentationKey=«uuid»;IngestionEndpoint=x
+log analytics shared key «b64_88»
+workspace key: «b64_88»
+OMS: -s «b64_88»
 """,
     "basic_auth": """
 + curl -fsSL -u ‹user›:«pwu» https://‹host›/x.tgz
@@ -1416,6 +3295,300 @@ regctl: --creds "‹user›:«pwu»"
 selenium grid: http://‹user›:«pwu»@‹host›:4444/wd/hub
 webdav: davs://‹user›:«pwu»@‹host›/files
 wrk -H 'Authorization: Basic «basic»' http://‹host›
+oci: failed to authorize https://‹user›:«pwu»@‹host›/v2/token
+Err:4 https://‹user›:«pwu»@‹host›/debian sid Release
+ALL_PROXY=socks5://‹user›:«pwu»@‹host›:1080
+export https_proxy=http://‹user›:«pwu»@‹host›:3128/
+curl --user ‹user›:«pwu» -T a.tgz https://‹host›/
+requests.exceptions.ProxyError: http://‹user›:«pwu»@‹host›:8080
+-H "authorization: Basic «basic»"
+"registry-auth": "Basic «basic»"
+{"auths":{"x":{"auth":"«basic»"}}}
+auth=HTTPBasicAuth('‹user›', '«pwu»')
+aiohttp.BasicAuth("‹user›", "«pwu»")
+http --auth=‹user›:«pwu» :8000/x
+opensearch: https://‹user›:«pwu»@‹host›:9200/_bulk
+rtmp://‹user›:«pwu»@‹host›/live/x
+camera rtsp://‹user›:«pwu»@10.0.0.4/1
+ftp://‹user›:«pwu»@‹host›/a.zip: 530
+webdavs://‹user›:«pwu»@‹host›/x
+smtp://‹user›:«pwu»@‹host›:25 refused
+mqtt://‹user›:«pwu»@‹host›
+pip.conf: extra-index-url=https://‹user›:«pwu»@‹host›/simple
+GOPROXY=https://‹user›:«pwu»@‹host›,direct
+helm pull https://‹user›:«pwu»@‹host›/x.tgz
+regctl registry login --creds ‹user›:«pwu»
+npm_config_registry=https://‹user›:«pwu»@‹host›/npm/
+maven: https://‹user›:«pwu»@‹host›/releases
+terraform http backend https://‹user›:«pwu»@‹host›/state
+hey -a ‹user›:«pwu» http://‹host›
+grafana datasource url=http://‹user›:«pwu»@‹host›:3100
+caldav: https://‹user›:«pwu»@‹host›/dav
+Authorization: 'Basic «basic»',
+wget http://‹user›:«pwu»@‹host›/x.deb
+curl -u ‹user›:«pws» https://‹host›/x
+curl --user "‹user›:«pws»" https://‹host›
+wget https://‹user›:«pwu»@‹host›/a
+http_proxy=http://‹user›:«pwu»@proxy:8080
+'Authorization': 'Basic «basic»'
+requests.get(url, auth=("‹user›", "«pws»"))
+HTTPBasicAuth("‹user›", "«pws»")
+axios.get(u, { auth: { username: '‹user›', password: '«pws»' } })
+.basic_auth("‹user›", Some("«pws»"))
+given().auth().basic("‹user›", "«pws»")
+.auth().preemptive().basic("‹user›", "«pws»")
+headers.setBasicAuth("‹user›", "«pws»");
+restTemplateBuilder.basicAuthentication("‹user›", "«pws»")
+request.basic_auth '‹user›', '«pws»'
+curl_setopt($ch, CURLOPT_USERPWD, "‹user›:«pws»");
+CURLOPT_USERPWD: ‹user›:«pws»
+http.request(u, {auth: '‹user›:«pws»'})
+-Dhttp.proxyUser=‹user› -Dhttp.proxyPassword=«pws»
+‹user›:$apr1$«mixed8»$«mixed22»
+‹user›:$2y$10$«mixed53»
+htpasswd -bc f ‹user› «pws»
+docker config: "auth": "«basic»"
+ab -A ‹user›:«pws» https://‹host›/
+siege: login = ‹user›:«pws»
+git -c http.extraheader="AUTHORIZATION: basic «basic»" fetch
+bundle config set gems.example.com ‹user›:«pws»
+poetry config http-basic.x ‹user› «pws»
+composer config http-basic.example.com ‹user› «pws»
+{"http-basic":{"example.com":{"username":"‹user›","password":"«pws»"}}}
+conan user -p «pws» ‹user›
+helm repo add x https://‹host› --username ‹user› --password «pws»
+opensearch basic_auth=('‹user›','«pws»')
+scrape_configs: basic_auth: { username: ‹user›, password: «pws» }
+nginx: basic auth user "‹user›" password "«pws»" mismatch
+auth_basic: ‹user›:«pws»
+--http-user=‹user› --http-password=«pws»
+--basic-auth ‹user›:«pws»
+-basic_auth=‹user›:«pws»
+--user=‹user›:«pws»
+--proxy-user '‹user›:«pws»'
+proxy = "http://‹user›:«pwu»@proxy.example.com:3128"
+Acquire::http::Proxy "http://‹user›:«pwu»@proxy:3128";
+git config http.proxy http://‹user›:«pwu»@proxy:8080
+npm ERR! proxy http://‹user›:«pwu»@proxy:8080
+pip --proxy ‹user›:«pws»@proxy:8080
+TRAEFIK basicauth.users=‹user›:$$apr1$$«mixed8»$$«mixed22»
+basicAuth: ‹user›:«pws»
+"basicAuth": {"user":"‹user›","pass":"«pws»"}
+http.basic.auth.user.info=‹user›:«pws»
+schema.registry.basic.auth.user.info=‹user›:«pws»
+userinfo ‹user›:«pws» is not allowed in URL
+credentials: ‹user›:«pws»
+creds=‹user›:«pws»
+k6: http.get(`https://‹user›:«pwu»@‹host›/`)
+artillery: auth: { user: "‹user›", pass: "«pws»" }
+locust: auth=("‹user›", "«pws»")
+httpx -auth ‹user›:«pws»
+ffuf -u https://‹user›:«pwu»@‹host›/FUZZ
+nikto -id ‹user›:«pws»
+aria2c --http-passwd=«pws»
+axel -U ‹user›:«pws» https://‹host›
+http://‹user›:«pwu»@127.0.0.1:8080/manager/text
+sc config x obj= ‹user› password= «pws»
+{"Authorization":"Basic «basic»"}
+Authorization=Basic%20«basic»
+-H "Authorization: Basic «basic»"
+basic «basic»
+auth header: Basic «basic» rejected
+_auth=«basic»
+"auth" : "«basic»"
+.dockerconfigjson: {"auths":{"x":{"username":"‹user›","password":"«pws»"}}}
+npm ERR! 401 Unauthorized - GET https://‹user›:«pwu»@npm.example.test/left-pad
+pip._vendor.requests: Retrying after connection broken: https://‹user›:«pwu»@‹host›/simple/acme/
+curl -u ‹user›:«pwu» https://‹host›/api/status
+wget --http-user=‹user› --http-password=«pwu» https://‹host›/nightly.tar.gz
+GET /private HTTP/1.1⏎Host: ‹host›⏎Authorization: Basic «basic»
+{"auths":{"registry.example.test":{"auth":"«basic»"}}}
+HTTP_PROXY=http://‹user›:«pwu»@proxy.example.org:3128
+machine ‹host› login ‹user› password «pwu»
+E: Failed to fetch https://‹user›:«pwu»@apt.example.test/dists/stable/InRelease  401  Unauthorized
+[global]⏎index-url = https://‹user›:«pwu»@‹host›/repository/py/simple
+<server>⏎  <id>nexus</id>⏎  <username>‹user›</username>⏎  <password>«pwu»</password>⏎</server>
+requests.get(url, auth=("‹user›", "«pwu»"))
+req.SetBasicAuth("‹user›", "«pwu»")
+.basic_auth("‹user›", Some("«pwu»"))
+helm repo add acme https://charts.example.test --username ‹user› --password «pwu»
+skopeo copy --dest-creds ‹user›:«pwu» docker-archive:a.tar docker://registry.example.test/a
+git config --global http.proxy http://‹user›:«pwu»@proxy:8080
+prometheus: remote_write:⏎  - url: https://‹host›/write⏎    basic_auth:⏎      username: ‹user›⏎      password: «pwu»
+fetch(url, { headers: { Authorization: 'Basic «basic»' } })
+proxy_set_header Authorization "Basic «basic»";
+//npm.example.test/:_auth=«basic»
+conda: https://‹user›:«pwu»@conda.example.test/channel/noarch/repodata.json 403
+gem sources --add https://‹user›:«pwu»@gems.example.test/
+{"http-basic":{"composer.example.test":{"username":"‹user›","password":"«pwu»"}}}
+$ http -a ‹user›:«pwu» GET https://‹host›/metrics
+ELASTICSEARCH_HOSTS=https://‹user›:«pwu»@‹host›:9200
+rtsp://‹user›:«pwu»@10.0.0.12:554/stream1: 401 Unauthorized
+sftp://‹user›:«pwu»@‹host›:22/upload
+Acquire::http::Proxy "http://‹user›:«pwu»@10.1.2.7:3142";
+yum: [acme]⏎baseurl=https://‹user›:«pwu»@‹host›/el9/⏎gpgcheck=0
+smtp_url: smtps://‹user›:«pwu»@mail.example.org:465
+java -Dhttp.proxyUser=‹user› -Dhttp.proxyPassword=«pwu» -jar app.jar
+uri := "ldap://cn=‹user›:«pwu»@‹host›:389"
+resp: 407 Proxy-Authenticate; sent Proxy-Authorization: Basic «basic»
+yarn install v1.22.22⏎error https://‹user›:«pwu»@npm.example.test/acme: Request failed "401 Unauthorized"
+ERROR: Could not find a version that satisfies acme; looked in https://‹user›:«pwu»@‹host›/simple
+curl: (22) 401 for curl -fsSL -u "‹user›:«pwu»" https://‹host›/install.sh
+proxychains: socks5 10.1.2.7 1080 ‹user› «pwu»
+> Authorization: Basic «basic»⏎> Accept: */*
+~/.docker/config.json: {"auths": {"https://registry.example.test/v1/": {"auth": "«basic»"}}}
+export NO_PROXY=localhost HTTPS_PROXY=https://‹user›:«pwu»@proxy.example.org:8443
+.netrc: machine git.example.test login ‹user› password «pwu»
+deb [arch=amd64] https://‹user›:«pwu»@apt.example.test/ubuntu jammy main
+pip config set global.index-url https://‹user›:«pwu»@‹host›/simple/
+credentials { username = "‹user›"; password = "«pwu»" }
+HTTPBasicAuth(username="‹user›", password="«pwu»")
+client.DefaultRequestHeaders.Authorization = new AuthenticationHeaderValue("Basic", "«basic»");
+Net::HTTP::Get: req.basic_auth '‹user›', '«pwu»'
+reqwest::Error { url: "https://‹user›:«pwu»@‹host›/api", source: TimedOut }
+crane auth login registry.example.test -u ‹user› -p «pwu»
+podman push --creds=‹user›:«pwu» localhost/shop registry.example.test/shop
+alertmanager: smtp_auth_username: '‹user›'⏎smtp_auth_password: '«pwu»'
+axios.get(url, { auth: { username: '‹user›', password: '«pwu»' } })
+traefik: dial https://‹user›:«pwu»@‹host›/ping: certificate signed by unknown authority
+npm config set //npm.example.test/:_auth «basic»
+mamba install -c https://‹user›:«pwu»@conda.example.test/t/main acme
+bundle config gems.example.test ‹user›:«pwu»
+auth.json: {"http-basic": {"repo.example.test": {"username": "‹user›", "password": "«pwu»"}}}
+siege --header="Authorization: Basic «basic»" https://‹host›/
+OPENSEARCH_URL='https://‹user›:«pwu»@‹host›:9200'
+ffmpeg -i rtsp://‹user›:«pwu»@10.0.0.31/cam out.mp4
+curl -T report.csv ftp://‹user›:«pwu»@‹host›/inbox/
+elasticdump --input=https://‹user›:«pwu»@‹host›:9200/idx --output=idx.json
+zypper ar https://‹user›:«pwu»@rpm.example.test/repo acme
+MAILER_DSN=smtp://‹user›:«pwu»@mail.example.org:587
+-Dhttps.proxyUser=‹user› -Dhttps.proxyPassword=«pwu»
+org.apache.http.client.HttpResponseException: 403 http://‹user›:«pwu»@‹host›:8081/nexus/service
+{"proxy":"http://‹user›:«pwu»@10.1.2.7:3128","timeout":30}
+gradle.properties:⏎systemProp.http.proxyUser=‹user›⏎systemProp.http.proxyPassword=«pwu»
+HTTP basic user ‹user› with password '«pws»'
+GET / (auth: ‹user›:«pws»)
+--creds=‹user›:«pws»
+--credentials ‹user›:«pws»
+--login ‹user›:«pws»
+--auth-user ‹user› --auth-pass «pws»
+curl -sS -u "‹user›:«pws»" -X POST https://x
+curl: -u ‹user›:'«pws»'
+curl --proxy-user ‹user›:«pws»
+curl -x http://‹user›:«pwu»@proxy:8080 https://x
+wget --http-user=‹user› --http-password='«pws»'
+Invoke-RestMethod -Headers @{Authorization="Basic «basic»"}
+$headers["Authorization"] = "Basic «basic»"
+req.Header.Add("Authorization", "Basic «basic»")
+headers.put("Authorization", "Basic «basic»");
+new AuthenticationHeaderValue("Basic", "«basic»")
+Authorization: Basic «basic»,
+authorization=Basic «basic»
+grpc-metadata authorization: Basic «basic»
+proxy-authorization: basic «basic»
+"Authorization": ["Basic «basic»"]
+Base64 credentials: «basic»
+auth: «basic»
+_auth = «basic»
+:_auth="«basic»"
+//x/:username=‹user› //x/:_password="«b64_24»"
+always-auth=true _password=«b64_24»
+echo -n '‹user›:«pws»' | base64
+base64 <<< "‹user›:«pws»"
+btoa("‹user›:«pws»")
+Buffer.from("‹user›:«pws»").toString("base64")
+base64.b64encode(b"‹user›:«pws»")
+Base64.strict_encode64("‹user›:«pws»")
+Convert.ToBase64String(Encoding.ASCII.GetBytes("‹user›:«pws»"))
+socks5://‹user›:«pwu»@10.0.0.2:1080
+rtsp://‹user›:«pwu»@10.0.0.5:554/h264
+http.proxyUser=‹user› http.proxyPassword=«pws»
+proxy_username=‹user› proxy_password=«pws»
+users: ["‹user›:«pws»"]
+- "‹user›:«pws»"
+basicauth ‹user› «pws»
+htpasswd entry ‹user›:$2y$10$«mixed53»
+‹user›:{SHA}«b64_28»
+‹user›:{SSHA}«b64_44»
+digest: ‹user›:realm:«hex32»
+registry auth ‹user›:«pws» rejected
+url_username=‹user› url_password=«pws»
+basic_auth:⏎  username: ‹user›⏎  password: «pws»
+<user username="‹user›" password="«pws»" roles="manager-gui"/>
+Credentials("realm", "‹host›", "‹user›", "«pws»")
+credentials += Credentials("Sonatype", "‹host›", "‹user›", "«pws»")
+credentials { username '‹user›'⏎ password '«pws»' }
+<add key="ClearTextPassword" value="«pws»" />
+kubectl create secret docker-registry r --docker-username=‹user› --docker-password=«pws»
+crane auth login ‹host› -u ‹user› -p «pws»
+podman login -u ‹user› -p «pws» ‹host›
+nerdctl login --username ‹user› --password «pws»
+oras login ‹host› -u ‹user› -p «pws»
+singularity remote login -u ‹user› -p «pws»
+Authorization: Digest username="‹user›", realm="x", response="«hex32»"
+WWW: user "‹user›" password "«pws»" 401
+GRAFANA_AUTH=‹user›:«pws»
+KIBANA: -u elastic:«pws»
+curl -k -u elastic:«pws» https://‹host›:9200
+curl -fsS --user ‹user›:«pws» ftp://‹host›/x
+curl --netrc-file <(echo "machine x login ‹user› password «pws»")
+wget -q --http-user ‹user› --http-passwd «pws» https://‹host›
+fetch("https://‹user›:«pwu»@‹host›/x")
+requests.Session().auth = ("‹user›", "«pws»")
+s.auth = HTTPDigestAuth('‹user›', '«pws»')
+urllib3.make_headers(basic_auth="‹user›:«pws»")
+password_mgr.add_password(None, url, "‹user›", "«pws»")
+Net::HTTP: req.basic_auth("‹user›", "«pws»")
+HTTParty basic_auth: { username: '‹user›', password: '«pws»' }
+conn.request :basic_auth, '‹user›', '«pws»'
+RestClient::Resource.new url, '‹user›', '«pws»'
+$client->setAuth('‹user›', '«pws»');
+'auth' => ['‹user›', '«pws»']
+withBasicAuth('‹user›', '«pws»')
+Http::withBasicAuth("‹user›", "«pws»")->get(x)
+new UsernamePasswordCredentials("‹user›", "«pws»".toCharArray())
+Credentials.basic("‹user›", "«pws»")
+httpBasic("‹user›", "«pws»")
+.with(httpBasic("‹user›", "«pws»"))
+authentication.basic("‹user›","«pws»")
+ClientBuilder.register(HttpAuthenticationFeature.basic("‹user›", "«pws»"))
+new HttpBasicAuthentication("‹user›", "«pws»")
+client.basic_auth("‹user›", Some("«pws»"))
+reqwest: .basic_auth("‹user›", Some("«pws»")).send()
+request.SetBasicAuth("‹user›", "«pws»")
+resty.New().SetBasicAuth("‹user›", "«pws»")
+url.UserPassword("‹user›", "«pws»")
+supertest(app).get('/').auth('‹user›', '«pws»')
+got(u, { username: '‹user›', password: '«pws»' })
+superagent.get(u).auth('‹user›', '«pws»')
+cy.visit(u, { auth: { username: '‹user›', password: '«pws»' } })
+page.authenticate({ username: '‹user›', password: '«pws»' })
+gatling: basicAuth("‹user›", "«pws»")
+jmeter: -Jusername=‹user› -Jpassword=«pws»
+wrk -H "Authorization: Basic «basic»"
+ab -A ‹user›:«pws» -n 1 https://‹host›/
+vegeta: Authorization: Basic «basic»
+postman: "basic":[{"key":"password","value":"«pws»"}]
+insomnia: "authentication":{"type":"basic","username":"‹user›","password":"«pws»"}
+### REST client⏎Authorization: Basic ‹user›:«pws»
+Authorization: Basic ‹user› «pws»
+nginx: htpasswd line "‹user›:$apr1$«mixed8»$«mixed22»"
+caddy basicauth ‹user› $2a$14$«mixed53»
+squid: cache_peer x login=‹user›:«pws»
+haproxy: user ‹user› insecure-password «pws»
+lighttpd.user: ‹user›:«pws»
+proxy_auth ‹user›:«pws»
+HTTP_PROXY_USER=‹user› HTTP_PROXY_PASS=«pws»
+apt proxy http://‹user›:«pwu»@‹host›:3128/ 407
+git -c http.proxy=http://‹user›:«pwu»@‹host›:8080 clone x
+rclone: :webdav,url='https://‹host›',user=‹user›,pass='«pws»':
+davfs2 secrets: https://‹host›/dav ‹user› «pws»
+/etc/davfs2/secrets: /mnt ‹user› "«pws»"
+cadaver: login ‹user› password «pws»
+icecast source:«pws»@‹host›:8000
+liquidsoap output.icecast(password="«pws»")
+rtmp://‹host›/live?user=‹user›&pass=«pwu»
+onvif ‹user›:«pws»@10.0.0.4:80
 """,
     "git_credential": """
 git fetch https://‹user›:«pwu»@‹host›/team/r.git
@@ -1573,6 +3746,126 @@ act: https://‹user›:«ghp»@github.com/actions/x
 renovate: remote https://x-access-token:«ghs»@github.com/o/r.git
 mirror push to https://‹user›:«pwu»@‹host›/o/r.git rejected
 gitea mirror https://‹user›:«pwu»@gitea.example.com/o/r
+hint: https://‹user›:«pwu»@‹host›/o/r.git diverged
+git fetch https://‹user›:«ghp»@github.com/o/r
+fatal: could not read from https://‹user›:«pwu»@‹host›/o/r.git
+credential approved for https://‹user›:«pwu»@gitlab.com
+remote.origin.url=https://‹user›:«pwu»@‹host›/o/r.git
+origin⇥https://«ghp»@github.com/o/r.git (fetch)
+pip install "x @ git+https://‹user›:«ghp»@github.com/o/x"
+git+https://«ghp»@github.com/o/r.git#egg=x
+Cloning into bare repository from https://oauth2:«glpat»@gitlab.com/o/r.git
+jenkins: hudson.plugins.git: https://‹user›:«pwu»@‹host›/o/r.git
+[submodule] url = https://‹user›:«pwu»@‹host›/o/s.git
+npm: https://«ghp»:x-oauth-basic@github.com/o/r.git
+git clone https://x-access-token:«ghs»@github.com/o/r
+argocd repo add https://‹user›:«pwu»@‹host›/o/r.git
+flux git https://‹user›:«pwu»@‹host›/o/r.git timeout
+codeberg: https://‹user›:«pwu»@codeberg.org/o/r
+bitbucket https://x-token-auth:«url40»@bitbucket.org/o/r.git
+git lfs: https://‹user›:«pwu»@‹host›/o/r.git/info/lfs/objects
+hub sync https://‹user›:«pwu»@‹host›/o/r.git
+go mod: git -c x ls-remote https://‹user›:«pwu»@‹host›/o/m.git
+cargo: unable to update https://‹user›:«pwu»@‹host›/o/c.git
+composer: https://oauth2:«glpat»@gitlab.com/o/p.git
+ansible-galaxy: git+https://‹user›:«pwu»@‹host›/o/role.git
+bazel: git_repository remote https://‹user›:«pwu»@‹host›/o/b.git
+bundle: https://«ghp»:x-oauth-basic@github.com/o/g.git
+tea: https://‹user›:«pwu»@gitea.‹host›/o/r
+push mirror https://‹user›:«pwu»@‹host›/o/r.git failed
+git archive --remote=https://‹user›:«pwu»@‹host›/o/r.git
+error: failed to push some refs to 'https://‹user›:«pwu»@‹host›/o/r.git'
+west: https://‹user›:«pwu»@‹host›/o/z.git
+vcs: pushurl = https://‹user›:«pwu»@‹host›/o/r.git
+gerrit: https://‹user›:«pwu»@‹host›/a/o/r.git
+https://‹user›:«pwu»@github.com/o/r.git
+fatal: unable to access 'https://‹user›:«pwu»@gitlab.com/o/r.git/'
+git remote set-url origin https://«ghp»@github.com/o/r.git
+git push https://oauth2:«glpat»@gitlab.com/o/r.git
+protocol=https⏎host=github.com⏎username=‹user›⏎password=«ghp»
+username=‹user›⏎password=«pws»⏎url=https://git.example.com
+machine github.com login ‹user› password «ghp»
+git clone https://‹user›:«mixed20»@bitbucket.org/o/r.git
+GIT_ASKPASS=echo «ghp»
+GITHUB_TOKEN=«ghs» git push
+insteadOf https://«ghpat»@github.com/
+Cloning into 'r'... remote: https://gitlab-ci-token:«url20»@‹host›/o/r.git
+go: git ls-remote https://«ghp»@github.com/o/m
+ERROR: Command errored out: git clone -q https://‹user›:«pwu»@‹host›/o/p.git
+gh: HTTP 401 with «gho»
+svn: https://‹user›:«pwu»@‹host›/svn/repo
+[auth]⏎x.prefix = ‹host›⏎x.password = «pws»
+git-credential-store: get password=«pws»
+fatal: Authentication failed for 'https://‹user›:«pwu»@git.example.test/acme/shop.git/'
+remote: Repository not found.⏎fatal: repository 'https://‹user›:«ghp»@github.com/acme/shop.git/' not found
+origin⇥https://‹user›:«pwu»@git.example.test/acme/shop.git (push)
+git clone --depth 1 https://oauth2:«glpat»@gitlab.example.test/acme/shop.git
+go: module lookup: git ls-remote -q https://x-access-token:«ghs»@github.com/acme/lib: exit status 128
+[remote "origin"]⏎⇥url = https://‹user›:«pwu»@git.example.test/acme/shop.git
+npm ERR! code 128 git ls-remote ssh failed, tried git+https://«ghp»@github.com/acme/lib.git
+requirements.txt: git+https://‹user›:«ghp»@github.com/acme/lib.git@v1.2#egg=lib
+Cargo.toml: acme = { git = "https://‹user›:«pwu»@git.example.test/acme/lib.git" }
+git remote set-url origin https://‹user›:«ghpat»@github.com/acme/shop.git
+protocol=https⏎host=git.example.test⏎username=‹user›⏎password=«pwu»
+~/.git-credentials: https://‹user›:«pwu»@git.example.test
+gem 'acme', git: 'https://«ghp»:x-oauth-basic@github.com/acme/acme.git'
+url."https://‹user›:«ghp»@github.com/".insteadOf=https://github.com/
++ git push https://gitlab-ci-token:«glpat»@gitlab.example.test/acme/shop.git HEAD:main
+"resolved": "git+https://‹user›:«pwu»@git.example.test/acme/lib.git#‹hex40›"
+Submodule path 'vendor/x': could not fetch https://‹user›:«pwu»@git.example.test/acme/x.git
+module "vpc" { source = "git::https://‹user›:«pwu»@git.example.test/acme/vpc.git?ref=v3" }
+s.source = { :git => 'https://‹user›:«pwu»@git.example.test/acme/Pod.git', :tag => '1.0' }
+fetch upstream: https://x-token-auth:«url40»@bitbucket.org/acme/shop.git: 401
+FETCH_HEAD: ‹hex40› branch 'main' of https://‹user›:«pwu»@git.example.test/acme/shop
+error: RPC failed; HTTP 403 curl 22; url https://‹user›:«pwu»@git.example.test/acme/shop.git
+<scm><connection>scm:git:https://‹user›:«pwu»@git.example.test/acme/shop.git</connection></scm>
+repositories: [{type: vcs, url: "https://oauth2:«glpat»@gitlab.example.test/acme/php.git"}]
+argocd repo add https://git.example.test/acme/k8s.git --username ‹user› --password «pwu»
+Package.swift: .package(url: "https://‹user›:«ghp»@github.com/acme/Kit.git", from: "2.0.0")
+hudson.plugins.git.GitException: Command "git fetch https://‹user›:«pwu»@git.example.test/acme/shop.git" returned 128
+GIT_ASKPASS=/tmp/ask git pull https://‹user›:«pwu»@git.example.test/acme/docs.git main
+Pushing to https://‹user›:«pwu»@git.example.test/acme/shop.git⏎ ! [rejected] main -> main (fetch first)
+svn checkout https://svn.example.test/acme --username ‹user› --password «pwu»
+poetry add "git+https://‹user›:«ghpat»@github.com/acme/lib.git"
+hg push https://‹user›:«pwu»@hg.example.test/acme
+flux create secret git auth --url=https://git.example.test/a/b --username=‹user› --password=«ghp»
+renovate: hostRules: [{matchHost: "github.com", token: "«ghp»"}]
+lfs.url=https://‹user›:«pwu»@git.example.test/acme/shop.git/info/lfs
+remote: Invalid username or password.⏎fatal: Authentication failed for 'https://‹user›:«ghp»@github.com/acme/api/'
+fatal: unable to access 'https://‹user›:«pwu»@git.example.test/acme/api.git/': Could not resolve host: git.example.test
+origin  https://oauth2:«glpat»@gitlab.example.test/acme/api.git (fetch)
+RUN git clone https://‹user›:«pwu»@git.example.test/acme/api.git /src
+go: github.com/acme/lib@v0.1.0: invalid version: git fetch -f https://‹user›:«ghp»@github.com/acme/lib: exit status 128
+.git/config:⏎[remote "upstream"]⏎    url = https://‹user›:«ghpat»@github.com/acme/api.git
+npm install git+https://‹user›:«pwu»@git.example.test/acme/ui.git#v2
+pip install git+https://«ghp»@github.com/acme/lib.git@main
+error: failed to load source for dependency `acme`⏎Caused by: Unable to update https://‹user›:«pwu»@git.example.test/acme/lib.git
+git push "https://x-access-token:«ghs»@github.com/acme/api.git" HEAD:refs/heads/bump
+printf 'protocol=https\\nhost=git.example.test\\nusername=‹user›\\npassword=«pwu»\\n' | git credential approve
+store --file=/tmp/cred: https://‹user›:«ghp»@github.com
+gem "ui", git: "https://‹user›:«pwu»@git.example.test/acme/ui.git", branch: "main"
+git config --global url."https://«ghp»:x-oauth-basic@github.com/".insteadOf "git@github.com:"
+$ git remote -v⏎gitlab  https://gitlab-ci-token:«glpat»@gitlab.example.test/acme/api.git (push)
+  "version": "git+https://‹user›:«ghp»@github.com/acme/tool.git#‹hex40›"
+fatal: clone of 'https://‹user›:«pwu»@git.example.test/acme/theme.git' into submodule path 'theme' failed
+terraform init: Error: could not download module git::https://oauth2:«glpat»@gitlab.example.test/acme/vpc.git
+Podfile: pod 'Kit', :git => 'https://‹user›:«pwu»@git.example.test/acme/Kit.git'
+bitbucket-pipelines: git push https://x-token-auth:«url40»@bitbucket.org/acme/api.git
+hint: Updates were rejected⏎error: failed to push some refs to 'https://oauth2:«glpat»@gitlab.example.test/acme/api.git'
+! [remote rejected] main -> main (protected branch hook declined)⏎To https://‹user›:«pwu»@git.example.test/acme/api.git
+<developerConnection>scm:git:https://‹user›:«pwu»@git.example.test/acme/api.git</developerConnection>
+composer.json: "url": "https://‹user›:«ghp»@github.com/acme/php-lib.git"
+kustomize build "https://‹user›:«pwu»@git.example.test/acme/k8s.git//overlays/prod?ref=main"
+error: 'https://‹user›:«ghpat»@github.com/acme/Kit.git' - package manifest cannot be accessed
+ERROR: Error cloning remote repo 'origin': https://‹user›:«pwu»@git.example.test/acme/api.git
+repo: https://‹user›:«pwu»@git.example.test/acme/ansible-role.git⏎  dest: /opt/role⏎  version: main
+fetching https://oauth2:«glpat»@gitlab.example.test/acme/mirror.git every 5m
+svn: E170001: Authentication failed; command: svn up --username=‹user› --password=«pwu»
+jj git clone https://‹user›:«pwu»@git.example.test/acme/api.git
+git ls-remote --heads https://‹user›:«ghp»@github.com/acme/api.git⏎fatal: early EOF
+act: {"GITHUB_SERVER_AUTH":"https://x-access-token:«ghs»@github.com"}
+west update: fatal: could not read from 'https://‹user›:«pwu»@git.example.test/zephyr/mods.git'
+sourcetree: saved credentials https://‹user›:«pwu»@git.example.test:8443
 """,
     "credit_card": """
 charge «card» failed
@@ -1729,6 +4022,138 @@ print(card)  # «cardsp»
 cc_number="«card»"
 «cardsp» is not a test card
 row 4 | «card» | MC
+card_error: «card» insufficient_funds
+expected «cardsp» to be masked
+cardNumber="«card»"
+pan «card» not in BIN table
+Visa ending? full: «cardsp»
+{"cc":"«cardda»"}
+INSERT INTO c VALUES(3,'«card»')
+log: entered «card»
+POS terminal: «cardsp» approved
+number: «card»
+csv: 9;«card»;12/29
+track «card» read error
+<card>«cardsp»</card>
+order paid («card»)
+dispute on «cardda»
+stripe token from «card»
+card=«card»&cvc=123
+Luhn ok: «cardsp»
+print «card»
+subscription card «card» expired
+billing «cardda» update
+"value": "«card»"
+Maestro/Visa «cardsp»
+replaced «card» with ****
+check «amex»
+pay «card» 10 USD
+saved card: «cardsp»
+cc «card»
+> «cardsp»
+customer gave «card» by phone
+«card» blocked
+charge «card» 4.00 EUR declined
+card number «cardsp» exp 12/28
+{"card":{"number":"«card»","cvc":"123"}}
+"pan":"«card»"
+PAN=«card»;EXP=1228
+Visa «cardda» approved
+amex «amex»
+4111-like: «cardsp»
+ccnum: «card»
+Payment with «card» failed: do_not_honor
+INSERT INTO payments VALUES (1, '«card»', 'x')
+log.info("card={}", "«card»")
+stripe.error.CardError: Your card was declined. number=«card» exp=12/29
+{"paymentMethod":{"type":"card","number":"«card»","cvc":"737"}}
+Card number: «cardsp»
+INSERT INTO payments (pan, exp, amount) VALUES ('«card»', '1228', 4200);
+<CardNumber>«card»</CardNumber><ExpiryDate>0930</ExpiryDate>
+DEBUG BraintreeGateway creditCard.number=«card»
+card_number,expiry,name⏎«card»,11/27,TEST USER
+await page.type('#cc-number', '«cardsp»');
+Please charge my Visa «cardsp», valid until 08/28
+ValidationError: pan "«card»" failed BIN lookup
+creditCard: "«cardda»"
+POST /checkout cc=«card»&exp_month=4&exp_year=2029
+WARN PCI: unmasked PAN «card» found in request log
+Amex «amex» declined: code 05
+assertEquals("VISA", CardType.detect("«card»"));
+payment.card.number = «card»
+track2=;«card»=29011010000012345?
+$gateway->purchase(['card' => ['number' => '«card»', 'cvv' => '123']]);
+FIELD 002 (PAN): «card»
+Kunde zahlte mit Kreditkarte «cardsp»
+"accountNumber": "«card»", "cardType": "mastercard"
+refund to card «cardda» failed: original transaction not found
+name: A. Customer | card: «card» | cvv: *** | 03/30
+ccnum=«card»
+select * from cards where card_no = '«card»';
+Adyen: encryptedCard missing, got plain number «card»
+  card:⏎    number: "«card»"⏎    exp: 05/31
+expected "**** **** **** 1111", got "«cardsp»"
+Ticket #‹n›: customer sent a photo of credit card «cardsp»
+3DS authentication for card «card» timed out
+CardValidator.luhn("«card»") -> true, issuer: Visa
+my amex is «amex», cid on the front
+[order ‹n›] Credit Card ........ «card»
+payments.csv:18: "«cardsp»","MASTERCARD","USD"
+tokenize(card_number: "«card»") raised Spreedly::TimeoutError
+com.stripe.exception.CardException: Your card number is incorrect: «card»
+"card": { "number": "«card»", "exp_month": 12, "exp_year": 2029, "cvc": "314" }
+Credit card: «cardsp» (Visa)
+UPDATE customers SET card_number = '«card»' WHERE id = 7;
+<PAN>«card»</PAN>
+[DEBUG] PaymentRequest{amount=19.99, cardNumber=«card», cvv=***}
+id,cc_number,cc_exp⏎1,«card»,10/28
+cy.get('[name=cardnumber]').type('«card»')
+I was charged twice on my Mastercard «cardsp»
+pan=«card» result=DECLINED reason=51
+number: '«cardda»', verification_value: '123'  # ActiveMerchant::Billing::CreditCard
+curl -d "card[number]=«card»" -d "card[exp_month]=5" https://api.pay.test/v1/tokens
+DLP alert: credit card number «card» in outgoing mail
+american express «amex» is not accepted here
+@ParameterizedTest @ValueSource(strings = {"«card»"}) void validCardNumbers(String pan)
+billing.creditcard: "«card»"
+Enter card number: «cardsp»⏎Invalid expiry
+%B«card»^CUSTOMER/TEST^29011010000000000?
+paypal: {"credit_card":{"type":"visa","number":"«card»","expire_year":"2030"}}
+Numéro de carte bancaire : «cardsp»
+charge failed for card no. «cardda»
+rejected: Luhn check passed but BIN blocked for card «card»
+card_holder=TEST USER;card_no=«card»;valid=0931
+SELECT id FROM transactions WHERE pan LIKE '«card»';
+worldpay cardNumber «card» → SOFT_DECLINE
+payment_method:⏎  kind: card⏎  card_number: «cardsp»
+fraud score 87 for PAN «card»
+chargeback received, card «cardsp», amount EUR 49.00
+>>> is_valid_card("«card»")⏎True
+creditCardNumber → "«amex»"
+PCI scan: 1 finding in logs/app.log:118: «card» (MasterCard)
+let visa = CreditCard(number: "«card»", cvv: "000")
+customer's credit card «cardda» expires 04/27
+authorizenet: <cardNumber>«amex»</cardNumber>
+Terminal receipt: VISA CREDIT «cardsp» AUTH 004211
+card_number: «card»
+cc=«cardda»
+«card»|12|28|123
+«card»:12/28:123
+PAN «card» declined (05)
+"number": "«cardsp»"
+Card: «card» Exp: 12/28
+;«card»=28121010000000000?
+%B«card»^DOE/JOHN^2812101?
+track2=«card»=2812
+charge(«card»)
+creditcard '«amex»'
+acct «card»
+num=«card»
+card «cardsp».
+(«cardsp»)
+<number>«card»</number>
+cardNo=«card»
+payment method «card» failed
 """,
     "ssn": """
 "SSN": "«ssn»"
@@ -1885,6 +4310,165 @@ got «ssn», want XXX-XX-XXXX
 identity «ssn» locked
 assert ssn == '«ssn»'
 Social Security Number («ssn»)
+ssn invalid: «ssn»
+"ssn":"«ssn»"
+user «ssn» duplicate
+SSN=«ssn»
+ssn: «ssn»,
+social security number is «ssn»
+ITIN «itin»
+{"tax_id":"«ssn»"}
+employee (ssn «ssn»)
+loan: «ssn» denied
+row: a,b,«ssn»
+<ssn type="us">«ssn»</ssn>
+w4 «ssn»
+ssn='«ssnbare»'
+SocialSecurity: «ssn»
+where ssn = '«ssn»'
+«ssn» is deceased
+person «ssn»
+tin: «itin»
+expect(ssn).toBe("«ssn»")
+claims: «ssn»
+SSN "«ssn»" leaked
+ssn #«ssn»
+student «ssn»
+audit «ssn» viewed
+verify «ssn»: mismatch
+SSN («ssn») bad
+medicare «ssn»
+ssn → «ssn»
+id «ssn» rejected
+driver «ssn»
+ssn value '«ssnsp»'
+ssn=«ssn»
+applicant «ssn» rejected
+patient ssn «ssn»
+«ssn»,Doe,John
+tax id «ssn»
+ssn: '«ssnbare»'
+SSN «ssnsp» invalid
+ValidationError: field "ssn": value "«ssn»" already exists
+{"firstName":"Test","ssn":"«ssn»","dob":"1980-01-01"}
+INSERT INTO employees (name, social_security_number) VALUES ('Test', '«ssn»');
+<SocialSecurityNumber>«ssn»</SocialSecurityNumber>
+duplicate key value violates unique constraint "people_ssn_key" DETAIL: Key (ssn)=(«ssn») already exists.
+applicant's social security number, «ssn», did not match IRS records
+W-2 box a: Employee's social security number «ssn»
+Taxpayer ITIN: «itin»
+name,ssn,salary⏎Test,«ssn»,52000
+GET /verify?ssn=«ssnbare» 500
+Form 1099: recipient's TIN (SSN) «ssn»
+SSN («ssn») flagged by credit bureau
+patient: {mrn: 00412, ssn: '«ssn»'}
+expect(mask("«ssn»")).toBe("***-**-****"); // ssn
+Social Security No.: «ssnsp»
+$user->setSsn('«ssn»');
+experian request: SocialSecurityNumber=«ssnbare»
+UPDATE person SET ssn='«ssn»' WHERE id=4;
+SSN ending check failed for full SSN «ssn»
+my social is «ssn», please update the payroll record
+tax_identification: { type: ITIN, value: "«itin»" }
+SSN:⇥«ssn»⇥DOB:⇥01/01/1980
+payroll: cannot sync worker with SSN «ssn»: 422
+"social_security_number": "«ssnbare»",
+borrower SSN «ssn» / co-borrower SSN «ssn»
+I-9 section 1: U.S. Social Security Number: «ssn»
+regex ^\\d{3}-\\d{2}-\\d{4}$ matched ssn «ssn» in dump.txt
+log.info("looking up ssn={}", "«ssn»")
+LEAK: SSN «ssn» written to /var/log/hr.log
+Medicaid record ssn «ssn» duplicate of 2 others
+ssn: "«ssn»" # fixtures/people.yml
+HL7 PID-19 SSN: «ssn»
+ssn_last4 mismatch for ssn «ssn»
+java.lang.IllegalArgumentException: SSN «ssn» is already registered
+"ssn" : "«ssn»",
+SSN: «ssn»⏎DOB: 1979-04-12
+ssn,state⏎«ssn»,TX
+ActiveRecord::RecordInvalid: Validation failed: SSN «ssn» has already been taken
+<ns1:SSN>«ssn»</ns1:SSN>
+SELECT * FROM applicants WHERE ssn = '«ssn»' LIMIT 1;
+The applicant's Social Security Number is «ssn»
+credit pull failed: social security number «ssn» is on the death master file
+ITIN «itin» is expired
+update employees set ssn = '«ssnbare»' where emp_id = 91;
+employee record 0042: SSN=«ssn», status=terminated
+W-9 Part I social security number: «ssn»
+e-file reject R0000-500-01: primary SSN «ssn» does not match
+spouse's SSN «ssn»
+person = Person(ssn="«ssn»")
+ssn=«ssn»&dob=1980-01-01
+- type: SSN⏎  value: "«ssn»"
+background check for SSN «ssn» returned 2 records
+{"taxpayerId":{"type":"SSN","value":"«ssn»"}}
+assert format_ssn("«ssnbare»") == "«ssn»"
+SocialSecurityNumber: «ssnsp»
+hello, my ssn is «ssn» and I cannot log in
+DLP: U.S. Social Security Number detected: «ssn»
+payroll.xlsx!B4 (SSN) = «ssn»
+tin_type=ITIN tin=«itin»
+Error: borrower.ssn: «ssn» fails checksum with bureau
+setField("topmostSubform.SSN", "«ssn»");
+Patient SSN on file: «ssn»
+dependents: [{ relation: child, ssn: «ssn» }]
+Student aid (FAFSA) SSN mismatch: «ssn»
+voter.ssn → «ssn»
+Keying ssn_hash failed for ssn='«ssn»'
+>>> faker record: social_security «ssn»
+SSN verification (SSA) failed for «ssn»
+SSN#: «ssn»
+soc sec «ssn»
+"taxId": "«ssn»"
+TIN «itin»
+employee,ssn⏎bob,«ssn»
+ssn(«ssn»)
+us_ssn='«ssn»'
+SS# «ssn»
+Social Security: «ssn»
+social_security=«ssnbare»
+borrower «ssn»
+ssn is «ssnsp»
+<SSN>«ssnbare»</SSN>
+identity «ssn» mismatch
+"ssn": «ssnbare»,
+Social Security Number (SSN): «ssn»
+SSN No: «ssn»
+ssn no. «ssn»
+SSN/TIN: «itin»
+Social Security #: «ssn»
+soc. sec. no. «ssn»
+ssn_full: "«ssnbare»"
+"ssn_plain":"«ssnbare»"
+social-security-number=«ssnbare»
+spouse ssn «ssnbare»
+{ ssn: '«ssnbare»', name: 'x' }
+ssn = "«ssn»",
+X-SSN: «ssnbare»
+?ssn=«ssnbare»&dob=1970-01-01
+/users/ssn/«ssnbare»
+for SSN «ssnbare» not found
+SSN «ssnbare»: no match
+Duplicate entry '«ssnbare»' for key 'users.ssn'
+Key (ssn)=(«ssnbare») already exists.
+INSERT INTO p (name, ssn) VALUES ('x', '«ssnbare»')
+WHERE ssn = «ssnbare»
+name,ssn⏎x,«ssnbare»
+ssn|«ssnbare»|x
+<ssn>«ssnbare»</ssn>
+<SocialSecurityNumber>«ssnbare»</SocialSecurityNumber>
+setSsn("«ssnbare»")
+person.ssn = '«ssnbare»'
+Person(ssn='«ssnbare»')
+Person{name=x, ssn=«ssnbare»}
+ssn=>«ssnbare»
+:ssn => "«ssnbare»"
+--ssn «ssnbare»
+NM1*IL*1*DOE*JOHN****34*«ssnbare»~
+REF*SY*«ssnbare»~
+PID|1||«ssn»||DOE^JOHN
+national id «ssn»
+taxpayer «ssn»
 """,
     "phone": """
 phone=«e164»
@@ -2042,6 +4626,157 @@ INSERT INTO c(phone) VALUES('«e164»')
 {"mobile":"«ukmob»"}
 recipient «frintl» opted out
 number «us» ported
+sms failed for «e164»
+"phone":"«us»",
+phone=«us»
+Tel: «uspar»
+to: «e164»
+from=«e164»
+call «uspar»
+whatsapp:«e164»
+customer phone is «us»
+{"tel":"«frintl»"}
+phone: «inmob»
+contact «us»
+fax: «uspar»
+phone («us») invalid
+otp for «e164»
+number «usdot»
+voice «us»
+cell: «usdot»
+user «brmob»
+dial «deintl00»
+phone_number=«usbare»
+msisdn: «msisdn»
+sim «e164»
+text «us»
+PHONE='«e164»'
+<phone>«uspar»</phone>
+caller «us»
+support line «us»
+sms to «inmob»
+To: «e164»
+phone: «us»
+Call «uspar» now
+sms to «e164» failed: 21211
+"mobile": "«e164»"
+contact: «usdot»
+WhatsApp «inmob»
++«msisdn»
+phone_number: "«usbare»"
+twilio: From «e164» is not verified
+twilio.base.exceptions.TwilioRestException: HTTP 400 error: The 'To' number «e164» is not a valid phone number.
+{"name":"Test","phone":"«us»"}
+Phone (daytime): «uspar»
+client.messages.create(to="«e164»", from_="«e164»", body="hi")
+Call me on «us» if the deploy breaks
+Tel.: «deloc»
+Mobil: «demob»
+Rufen Sie uns an: «deintl00»
+<a href="tel:«e164»">call us</a>
+Téléphone : «frloc»
+telefone: «brmob»
+INSERT INTO contacts (phone_number) VALUES ('«e164»');
+phone_number: ["«usbare» has already been taken"]
+SMS to «e164» failed with status undelivered
+BEGIN:VCARD⏎TEL;TYPE=CELL:«e164»⏎END:VCARD
+ON_CALL_PHONE=«e164»
+my mobile is «ukmob»
+"contact": { "mobile": "«inmob»", "email": null }
+Fax «uspar» did not answer
+user.phone = '«us»'
+<phoneNumber>«us»</phoneNumber>
+verification code sent to phone «e164»
+msisdn=«msisdn» operator=26201
+WhatsApp message to «e164» rejected: outside window
+name,phone⏎Test,«us»
+contact support: phone «usdot»
+sip:«e164»@sip.example.org SIP/2.0 486 Busy Here
+caller id «uspar»
+E.164 phone "«e164»" is missing country metadata
+cell «us» opted out via STOP
+signal-cli -u «e164» receive
+home phone: «us», work phone: «us»
+mobile number «frintl» is blocked
+Alert Manager: paging on-call at phone «us»
+Customer's phone number is «usbare»
+Vonage error: Non White-listed Destination - rejected, to=«e164»
+"phoneNumber": "«us»",
+phone.......: «uspar»
+await client.verify.v2.services(sid).verifications.create({ to: '«e164»', channel: 'sms' })
+you can reach me at «uspar» after 5pm
+Unser Telefon im Büro: «deintl00»
+Handynummer: «demob»
+Festnetz: «deloc»
+Tél. mobile : «frloc»
+celular: «brmob»
+UPDATE users SET phone='«us»' WHERE id=12;
+AWS SNS: Publish to PhoneNumber=«e164» failed: OptedOut
+N:Test;;;⏎TEL;CELL:«us»⏎END:VCARD
+ADMIN_PHONE: "«e164»"
+UK mobile: «ukmob»
+contact_phone,contact_mail⏎«inmob»,a@example.org
+Phone/Fax: «us» / «us»
+libphonenumber: NumberParseException for phone "«uspar»"
+$customer->setTelephone('«us»');
+<Telephone>«us»</Telephone>
+OTP sent to mobile «e164»
+smpp: submit_sm dest_addr=«msisdn» status=ESME_RINVDSTADR
+wa.me link for phone number «e164»
+emergency contact: mother, phone «us»
+phone «usdot» ext. 42
+INVITE sip:«e164»@10.1.2.7 SIP/2.0
+Callback requested by caller at «uspar»
+phone_e164 = "«e164»"
+customer asks for a call: mobile «us»
+"whatsapp_number": "«e164»"
+Driver phone: «usbare»
+numéro de téléphone «frintl» invalide
+escalation: text the on-call engineer at «us»
+Phone No: «us»
+Tel. «deloc»
+tel +49 30 «digits8»
+Teléfono: «e164»
+cel: «e164»
+Mobile: «ukmob»
+Mobile No. «inmob»
+phone1=«usbare»
+"phoneNumber": "«e164»",
+"homePhone":"«us»"
+work_phone: «uspar»
+contact_phone='«usdot»'
+caller_id=«e164»
+CallerID: "Bob" <«usbare»>
+From: sip:«e164»@sip.example.com
+SIP/2.0 404 <sip:«usbare»@10.0.0.3>
+INVITE sip:«e164»@example.com SIP/2.0
+SMS from «e164»: hello
+sms.to=«msisdn»
+nexmo: to=«msisdn»&from=x
+To=%2B«digits11»
+https://wa.me/«digits11»
+whatsapp://send?phone=«digits11»
+"to": "whatsapp:«e164»"
+recipient «e164» is not a valid number
+number «e164» blocked
+dialing «us»...
+Fax: «uspar»
+Call me at «us»
+reach us on «uspar»
+Hotline «deintl00»
+Rufnummer «demob»
+numéro «frintl»
++1 («n3») 555-«n4»
+vcard: TEL;TYPE=cell:«e164»
+TEL:«us»
+INSERT INTO contacts VALUES ('Bob', '«us»')
+user,phone⏎bob,«us»
+AT+CMGS="«e164»"
+ATD«e164»;
+voicemail left by «us»
+2FA code sent to «e164»
+otp sms to «us» failed
+verify phone «e164»
 """,
     "totp_seed": """
 otpauth://totp/x:‹user›?issuer=x&secret=«b32_16»
@@ -2198,6 +4933,125 @@ secret for google authenticator: «b32_16»
 freeipa otptoken-add totp «b32_56»
 gopass otp: «b32_32» totp
 TOTP_SEED_BOB=«b32_32»
+otpauth://totp/z?secret=«b32_32»
+totp secret: «b32_32»
+TOTP=«b32_32»
+mfa_secret: "«b32_16»"
+oathtool --totp --base32 «b32_32»
+2fa secret = «b32_32»
+otp_key: «b32_32»
+authenticator: «b32_32»
+"totpSecret": "«b32_32»"
+setup key «b32sp»
+two factor secret «b32_32»
+OTP: «b32_26»
+mfa key: «b32_32»
+google authenticator key «b32_16»
+otplib: secret '«b32_32»'
+totp «b32_16» bad
+hotp? otp seed «b32_32»
+TWO_FACTOR_SECRET=«b32_32»
+mfa enroll: «b32_52»
+2fa key «b32_32»
+rotp: «b32_32»
+totp.now(«b32_32»)
+otpSecret=«b32_32»
+authenticator app secret: «b32_32»
+mfaSecret: '«b32_32»'
+totp seed: «b32sp»
+?secret=«b32_32» otpauth
+2FA: enter «b32_16»
+totp key=«b32_32»
+secret «b32_32» for totp
+TOTP_KEY='«b32_32»'
+otpauth://totp/x:‹user›?secret=«b32_32»&issuer=x
+otpauth://hotp/x?secret=«b32_16»&counter=1
+TOTP secret: «b32_32»
+pyotp.TOTP("«b32_32»").now()
+manual entry key: «b32sp»
+Your 2FA setup key is «b32_16»
+GOOGLE_AUTH_SECRET=«b32_16»
+speakeasy.totp({secret: '«b32_32»', encoding: 'base32'})
+authenticator.generate('«b32_16»')
+"otp_secret":"«b32_32»"
+OTP_SEED=«b32_32»
+enter this code in your authenticator app: «b32sp»
+Scan or type «b32_32» into your authenticator
+totp add ‹user› «b32_32»
+aws iam: Base32StringSeed «b32_64»
+Base32StringSeed: «b32_64»
+gauth: «b32_16»
+2fa seed «b32_32»
+secret=«b32_32» digits=6 period=30
+hotp key «b32_32»
+steam shared_secret: «b64_28»
+mfa.secret=«b32_32»
+otpauth://totp/Acme:‹user›@example.org?secret=«b32_32»&issuer=Acme&digits=6
+{"mfa":{"type":"totp","secret":"«b32_32»"}}
+Enter this setup key in your authenticator app: «b32sp»
+totp_seed: «b32_16»
+speakeasy.totp.verify({ secret: '«b32_52»', encoding: 'base32', token: code })
+UPDATE users SET otp_secret='«b32_32»' WHERE id=1;
+Your new secret key is: «b32_26»⏎Your verification code is ‹digits6›
+user.google_authenticator_secret = "«b32_16»"
+ROTP::TOTP.new("«b32_32»", issuer: "Acme")
+authenticator.generate('«b32_16»') // otplib
+Can't scan the QR code? Use this 2FA key: «b32_32»
+MFA_SEED="«b32_32»" ./login.sh
+qrencode -o mfa.png 'otpauth://totp/aws:root?secret=«b32_64»'
+two_factor_secret: "«b32_32»"
+"totp": "otpauth://totp/bitwarden?secret=«b32_32»&period=30"
+ERROR 2FA: invalid base32 in TOTP secret «b32_32»
+otpauth://hotp/vpn?secret=«b32_32»&counter=0
+$google2fa->verifyKey('«b32_32»', $code);
+"Base32StringSeed": "«b32_64»"
+gopass: otp for x: totp: «b32_32»
+ykman oath accounts add acme «b32_32»
+pass otp insert acme <<< "otpauth://totp/x?secret=«b32_32»"
+var totp = new Totp(Base32Encoding.ToBytes("«b32_32»"));
+keycloak otp credential: {"secretData":"{\\"value\\":\\"«b32_32»\\"}","type":"otp"}
+mfa secret key = «b32_32»
+TOTP::from_url("otpauth://totp/a:b?secret=«b32_32»&issuer=a")
+devise-two-factor: otp_secret: "«b32_32»"
+2FA enabled for ‹user›; keep the TOTP secret «b32_16» somewhere safe
+security.2fa.totp.seed=«b32_32»
+authenticator seed «b32sp»
+Manual entry key (TOTP): «b32_32»
+totp, err := totp.GenerateCode("«b32_32»", time.Now())
+$ oathtool --base32 --totp "«b32_32»" -d 6
+--set auth.otp.seed=«b32_32»
+totp = pyotp.parse_uri("otpauth://totp/Acme?secret=«b32_32»")
+{"two_factor":{"enabled":true,"secret":"«b32_32»","type":"totp"}}
+If you cannot scan the barcode, enter this authenticator key manually: «b32sp»
+google-authenticator⏎Your new secret key is: «b32_26»
+const secret = authenticator.generateSecret(); // totp secret «b32_16»
+INSERT INTO user_mfa (user_id, totp_secret) VALUES (3, '«b32_32»');
+user.totp_secret = '«b32_32»'
+GoogleAuthenticator gAuth: verificationCode for key «b32_16» is 12
+ROTP::Base32 secret: "«b32_32»" drifted by 60 seconds
+otplib.authenticator.check(token, "«b32_32»")
+aws iam enable-mfa-device … --base32-seed «b32_64»
+MFA_SECRET_KEY=«b32_32»
+zbarimg qr.png⏎QR-Code:otpauth://totp/vpn:‹user›?secret=«b32_32»&period=30
+2fa:⏎  method: totp⏎  secret: «b32_32»
+bitwarden: "login": {"username": "‹user›", "totp": "«b32_32»"}
+binascii.Error: Incorrect padding while decoding TOTP secret «b32_52»
+hotp_secret=«b32_32» counter=17
+$ga->getCode('«b32_16»'); // 2FA secret
+freeotp backup: otp secret base32 «b32_32»
+keepassxc: TOTP seed «b32_32»; 30;6
+ykman oath accounts uri "otpauth://totp/acme?secret=«b32_32»"
+new OTPAuth.TOTP({ issuer: 'Acme', secret: '«b32_32»' })
+Authenticator secret for ‹user›@example.org: «b32_32»
+gitlab user otp_secret «b32_32» could not be decrypted
+mfa: { totpSeed: "«b32_32»" }
+OneTimePassword key (TOTP): «b32_16»
+PlaywrightOTP: TOTP_SEED_ADMIN='«b32_32»'
+flask-security: TOTP secret «b32_32» invalid for user
+totp-cli add work acme «b32_32»
+import otpauth uri otpauth://totp/x:y?algorithm=SHA1&digits=6&secret=«b32_32»
+setup 2FA with secret «b32_32»
+authenticator app key: «b32sp»
 """,
     "jwt": """
 Bearer «jwt»
@@ -2354,6 +5208,106 @@ hasura «jwt»
 sub=«jwt»
 cli: «jwt»
 auth0: «jwt» aud
+invalid «jwt»
+token: "«jwt»"
+{"t":"«jwt»"}
+id_token «jwt»
+session «jwt»
+'«jwt»'
+x-jwt: «jwt»
+auth=«jwt»;
+cookie «jwt»
+expired(«jwt»)
+grpc «jwt»
+kube «jwt»
+oidc=«jwt»
+refresh=«jwt»
+api «jwt»
+login «jwt»
+sso «jwt»
+key «jwt»
+access «jwt»
+ws «jwt»
+app «jwt»
+verify «jwt»
+parse «jwt» failed
+claims in «jwt»
+user «jwt»
+q=«jwt»
+hdr «jwt»
+a: «jwt»
+[«jwt»]
+log «jwt»
+jwt malformed: «jwt»
+Set-Cookie: auth=«jwt»; Path=/
+curl -H 'Authorization: JWT «jwt»'
+decode «jwt»
+X-Amzn-Oidc-Data: «jwt»
+jsonwebtoken.JsonWebTokenError: invalid signature for «jwt»
+Cookie: theme=dark; access_token=«jwt»
+{"access_token":"«jwt»","token_type":"Bearer","expires_in":300}
+id_token=«jwt»&state=abc
+curl https://‹host›/me -H 'Authorization: Bearer «jwt»'
+io.jsonwebtoken.ExpiredJwtException: JWT expired at 2026-11-03: «jwt»
+const token = "«jwt»";
+users:⏎- name: sa⏎  user:⏎    token: «jwt»
+localStorage.setItem('jwt', '«jwt»')
+https://‹host›/callback#id_token=«jwt»
+DecodeError: Not enough segments? got «jwt»
+ws://‹host›/live?token=«jwt»
+Set-Cookie: auth=«jwt»; HttpOnly; SameSite=Lax
+LICENSE_TOKEN: «jwt»
+client.setAuthToken("«jwt»");
+grpcurl -H 'authorization: Bearer «jwt»' ‹host›:443 list
+oidc: verify failed: oidc: token is expired raw=«jwt»
+"refreshToken": "«jwt»",
+X-Forwarded-Access-Token: «jwt»
+HASURA_TOKEN='«jwt»' hasura migrate apply
+test "rejects expired": login("«jwt»")
+redis> GET session:42⏎"«jwt»"
+x-amzn-oidc-data: «jwt»
+[auth] user=‹user› presented JWT «jwt» (kid unknown)
+ACTIONS_RUNTIME_TOKEN=«jwt»
+request.headers["cf-access-jwt-assertion"] = "«jwt»"
+<saml:Assertion2Jwt>«jwt»</saml:Assertion2Jwt>
+magic link: https://‹host›/verify?t=«jwt»
+MATRIX openid_token: «jwt»
+centrifugo: connect failed: {"token":"«jwt»"}
+nats: authentication error: user JWT «jwt»
+HTTP 401 {"message":"jwt malformed","token":"«jwt»"}
+< set-cookie: __session=«jwt»; Path=/; Secure
+authorization: Bearer «jwt»⏎content-type: application/json
+jose.exceptions.ExpiredSignatureError while decoding «jwt»
+export SUPABASE_ACCESS_JWT=«jwt»
+$ vault write auth/kubernetes/login role=app jwt=«jwt»
+response: {"id_token":"«jwt»","scope":"openid"}
+JWT.decode("«jwt»", nil, false)
+curl -b "jwt=«jwt»" https://‹host›/admin
+kubeconfig user token «jwt» is expired
+apiVersion: v1⏎kind: Secret⏎stringData:⏎  token: «jwt»
+private val TEST_JWT = "«jwt»"
+https://‹host›/reset?token=«jwt»
+sessionStorage: accessToken → «jwt»
+socket.io handshake auth: { token: "«jwt»" }
+expect(verify("«jwt»")).toThrow()
+ERR_JWS_SIGNATURE_VERIFICATION_FAILED «jwt»
+ghost admin token: Ghost «jwt»
+MINIO_TOKEN «jwt» rejected
+let claims = decode::<Claims>("«jwt»", &key, &validation)?;
+npm_token? no, artifactory access token «jwt»
+CI_JOB_JWT=«jwt»
+{"event":"login","user":"‹user›","jwt":"«jwt»"}
+argocd login --auth-token «jwt»
+Invalid JWT '«jwt»': kid not found in JWKS
+websocket upgrade wss://‹host›/feed?jwt=«jwt»
+dex: oauth2 callback id_token=«jwt»
+Sec-WebSocket-Protocol: bearer, «jwt»
+mutation refresh($t: String = "«jwt»") { refresh(token: $t) { ok } }
+openssl dgst -verify failed for token «jwt»
+keycloak: client_assertion=«jwt»
+token_review: status: authenticated: false, token: «jwt»
+eventsource: GET /stream?access_token=«jwt» 401
+[env] APP_STORE_CONNECT_JWT="«jwt»"
 """,
     "high_entropy_hex": """
 SECRET_KEY=«hex64»
@@ -2510,6 +5464,149 @@ NTLM hash: «hex32»
 PRIVATE=«hex64»
 invalid secret '«hex64»'
 signing_secret: "«hex32»"
+SECRET=«hex64»
+secret_key_base=«hex128»
+hmac: «hex64» secret
+session secret: «hex64»
+encryption key: «hex64»
+ENC_KEY=«hex32»
+aes256 key «hex64»
+jwt secret=«hex64»
+cookie key «hex64»
+signing secret «hex32»
+master key=«hex64»
+salt «hex64»
+pepper: «hex32»
+psk «hex64»
+network key=«HEX32»
+app secret: «hex32»
+shared secret=«hex64»
+webhook secret: «hex64»
+cipher key '«hex64»'
+token secret «hex64»
+NTLM hash «hex32»
+private: «hex64»
+api secret=«hex40»
+unseal key: «hex66»
+device secret «hex32»
+csrf secret "«hex64»"
+passphrase «hex64»
+rails master key: «hex32»
+hex key: «hex64»
+seed/secret «hex64»
+login secret «hex32»
+vault token secret «hex64»
+encryption_key: «hex64»
+AES key «hex64»
+aes_key = bytes.fromhex("«hex64»")
+key = unhexlify('«hex32»')
+openssl enc -aes-256-cbc -K «hex64» -iv ‹hex32›
+openssl rand -hex 32⏎«hex64»
+const key = Buffer.from('«hex64»', 'hex')
+ENCRYPTION_KEY «hex32»
+config.encryption.primary_key = '«hex32»'
+auth key «hex32»
+SNMPv3 authkey 0x«hex40»
+WEP key «HEX26»00000000
+zigbee network_key «HEX32»
+lorawan AppKey: «HEX32»
+AppSKey=«HEX32»
+NwkSKey: «HEX32»
+WPA PSK: «hex64»
+ntlm: ‹user›:1001:aad3b435b51404eeaad3b435b51404ee:«hex32»:::
+Administrator:500:«hex32»:«hex32»:::
+krb5 keytab: aes256-cts key «hex64»
+master secret: «hex96»
+CLIENT_RANDOM ‹hex64› «hex96»
+session key = «hex32»
+tls: premaster secret «hex96»
+luks master key «hex128»
+hmac secret «hex64»
+webhook signing key «hex64»
+signature secret=«hex40»
+internal api secret "«hex64»"
+config/master.key: «hex32»
+Laravel cipher key «hex64»
+pepper «hex64»
+auth token «hex64» unknown
+api key «hex40»
+license: «hex32» key
+macaroon root key «hex64»
+admin macaroon «hex128»00
+rpc cookie: __cookie__:«hex64»
+jwt hs256 secret «hex64»
+dkim secret «hex64»
+IPsec ESP: enc cbc(aes) 0x«hex64»
+auth-trunc hmac(sha256) 0x«hex64» 128
+ipsec auth hmac(sha1) 0x«hex40»
+dokku config:set shop SECRET_KEY_BASE=«hex128»
+config/master.key: «hex32»⏎ActiveSupport::MessageEncryptor::InvalidMessage
+RAILS_MASTER_KEY=«hex32» bin/rails credentials:edit
+registration_shared_secret: "«hex64»"
+static-auth-secret=«hex64»
+JWT_SECRET: «hex64»
+PRAGMA key = "x'«hex64»'";
+openssl enc -d -aes-256-cbc -K «hex64» -iv ‹hex32› -in db.enc
+network={⏎  ssid="lab"⏎  psk=«hex64»⏎}
+session: { secret: '«hex64»', resave: false }
+ENCRYPTION_KEY="«hex64»"
+crypt:⏎  key: «hex32»
+'secret' => '«hex64»', // nextcloud config.php
+webhook signing secret: «hex64»
+Unseal Key 1: «hex66»
+encryption.key = hex2bin:«hex64»
+ip xfrm state add src 10.0.0.1 dst 10.0.0.2 proto esp spi 0x1 enc 'cbc(aes)' 0x«hex64»
+lorawan: AppKey «HEX32» rejected by join server
+zigbee2mqtt: network_key: «HEX32»
+Administrator:500:‹hex32›:«hex32»::: (NTLM dump)
+hmac.new(bytes.fromhex("«hex64»"), body, "sha256")
+MASTER_KEY = "«hex64»"
+X-Hub-Signature secret configured as «hex40»
+OTP_SECRET=«hex128»
+gitlab_rails['db_key_base'] = '«hex128»'
+ghost admin api key ‹hex24›:«hex64»
+aes key (hex): «hex64»
+cookie_secret: «hex64»
+erlang: setcookie secret «hex40»
+const AES_KEY: [u8; 32] = hex!("«hex64»");
+luksOpen --key-file <(xxd -r -p <<< «hex64»)
+N8N_ENCRYPTION_KEY=«hex48»
+api signature secret "«hex64»" is weak
+heroku config:set SECRET_KEY_BASE="«hex128»"
+production:⏎  secret_key_base: «hex128»
+Couldn't decrypt config/credentials.yml.enc. RAILS_MASTER_KEY was «hex32»
+framework:⏎  secret: «hex32»   # symfony APP_SECRET
+macaroon_secret_key: "«hex64»"
+turn: { sharedSecret: "«hex64»" }
+jwt.secret=«hex128»
+sqlcipher> PRAGMA hexkey = '«hex64»';
+openssl aes-256-cbc -d -K «hex64» -iv ‹hex32› -in backup.enc
+wpa_passphrase lab⏎⇥psk=«hex64»
+app.use(cookieSession({ keys: ['«hex64»'] }))
+FIELD_ENCRYPTION_KEY: "«hex64»"
+'env' => ['crypt' => ['key' => '«hex32»']]  // magento app/etc/env.php
+$cfg['blowfish_secret'] = '«hex32»';
+STRIPE_WEBHOOK_SECRET=whsec_«hex64»
+Unseal Key (will be hidden): «hex66»
+cookieValidationKey: '«hex32»', // yii2 secret
+setkey -c <<< 'add 10.0.0.1 10.0.0.2 esp 0x201 -E aes-cbc 0x«hex64»;'
+TTN device: appKey=«HEX32»
+ot-ctl dataset networkkey «hex32»
+secretsdump: svc_sql:1104:‹hex32›:«hex32»:::
+HMAC_SECRET = bytes.fromhex('«hex64»')
+masterKey: 0x«hex64»
+github webhook secret = "«hex40»"
+DEVISE_SECRET_KEY=«hex128»
+gitlab-secrets.json: "otp_key_base": "«hex128»"
+discourse: api_key secret «hex64»
+AES-256 encryption key (hex) = «hex64»
+oauth2-proxy --cookie-secret=«hex32»
+private static final String SIGNING_SECRET = "«hex64»";
+[security]⏎secret_key = «hex64»
+key := mustHex("«hex64»") // session encryption key
+KMS_LOCAL_SEED_SECRET=«hex64»
+DATA_ENCRYPTION_KEY (DEK) in plaintext: «hex64»
+api_secret: «hex48»
 """,
 }
 
@@ -4613,4 +7710,2337 @@ CVE-2025-0001
 PEP 517
 E: 404
 exit 137
+release pinned to ‹hex40›
+Merge made by recursive: ‹hex40›
+reset --hard ‹hex40›
+bad revision '‹hex40›'
+deploying ‹hex40› to staging
+Comparing ‹hex40› with main
+cannot rebase onto ‹hex40›
+patch ‹hex40› does not apply
+last good build: ‹hex40›
+ref '‹hex40›' not advertised
+build of ‹hex40› failed after 3m
+image pushed with tag ‹hex40›
+nightly-‹hex40› is broken
+worktree at ‹hex40› is dirty
+notes for ‹hex40› missing
+GitHub: status for ‹hex40› is pending
+compare/‹hex40›...main
+shallow update of ‹hex40› not allowed
+sha ‹hex40› is not signed
+lint failed on ‹hex40›
+unexpected digest ‹hex64›
+chunk ‹hex64› is missing
+stale lock for ‹hex64›
+pulling ‹hex64›
+container ‹hex64› restarted
+Exited (1) ‹hex64›
+layer ‹hex64› verified
+object ‹hex64› quarantined
+blob ‹hex64› truncated
+expected digest ‹hex64› from registry
+artifact digest: ‹hex64›
+dedup index lost ‹hex64›
+image ‹hex64› is dangling
+pruned ‹hex64›
+container_name=web id=‹hex64›
+wanted sha256 ‹hex64›
+manifest ‹hex64› unknown
+archive ‹hex64› corrupt
+content ‹hex64› not in store
+volume ‹hex64› removed
+trace ‹hex32› sampled out
+cacheKey=‹hex32›
+page ‹hex32› was evicted
+document ‹hex32› not indexed
+md5 ‹hex32› differs
+Event ID: ‹hex32›
+asset ‹hex32› missing
+job ‹hex32› crashed
+uid ‹hex32› not mapped
+device ‹hex32› offline
+build ‹hex32› queued
+GET /files/‹hex32›.png 404
+query ‹hex32› cancelled
+request=‹hex32› took 30s
+object ‹hex32› locked
+report ‹hex32› rendered
+batchId: ‹hex32›
+snapshot ‹hex32› stale
+stream ‹hex32› ended
+file hash ‹hex32›
+order ‹uuid› shipped
+subscription ‹uuid› paused
+device_id=‹uuid›
+pod uid ‹uuid› evicted
+volume pvc-‹uuid› pending
+run ‹uuid› aborted
+workspace ‹uuid› archived
+message ‹uuid› requeued
+"correlationId":"‹uuid›"
+template ‹uuid› not found
+customer ‹uuid› merged
+thread ‹uuid› closed
+disk ‹uuid› detached
+GUID ‹uuid› is in use
+user ‹uuid› has no role
+[‹uuid›] started
+cluster ‹uuid› degraded
+lock ‹uuid› is held
+transaction ‹uuid› rolled back
+session ‹uuid› not resumed
+fee payer ‹sol_pub› underfunded
+account ‹sol_pub› already in use
+program ‹sol_pub› is not executable
+vote account ‹sol_pub› delinquent
+stake ‹sol_pub› inactive
+owner of ‹sol_pub› is not the system program
+signer ‹sol_pub› missing
+PDA ‹sol_pub› mismatch
+ATA ‹sol_pub› does not exist
+validator ‹sol_pub› skipped its slot
+sender 0x‹hex40› out of funds
+call to 0x‹hex40› reverted
+allowance for 0x‹hex40› too low
+deployed at 0x‹hex40›
+balance of 0x‹hex40› is 0
+owner() returned 0x‹hex40›
+checksum address 0x‹hex40› invalid
+router 0x‹hex40› paused
+pair 0x‹hex40› not created
+proxy 0x‹hex40› points nowhere
+https://youtu.be/‹url11›
+https://docs.google.com/spreadsheets/d/‹url44›/edit
+https://drive.google.com/file/d/‹url33›/view
+https://open.spotify.com/track/‹mixed22›
+https://www.figma.com/design/‹mixed22›/x
+https://codesandbox.io/s/‹low10›
+https://stackblitz.com/edit/‹low12›
+https://meet.google.com/‹abc3›-‹abc4›-‹abc3›
+https://us02web.zoom.us/j/‹digits11›
+https://t.co/‹mixed10›
+https://bit.ly/‹mixed7›
+https://imgur.com/a/‹mixed7›
+https://gist.github.com/bob/‹hex32›
+https://python.example.org/packages/ab/cd/‹hex60›/x.whl
+https://npm.example.org/x/-/x-1.2.3.tgz#‹hex40›
+https://cdn.x.io/‹hex64›/main.js
+https://x.s3.amazonaws.com/‹uuid›/a.png
+https://sentry.io/organizations/x/issues/‹digits10›/
+https://app.x.io/trace/‹hex32›
+https://hub.example.com/layers/x/sha256-‹hex64›
+pi_‹mixed24› is already confirmed
+customer cus_‹mixed14› deleted
+seti_‹mixed24› expired
+inv_‹mixed24› overdue
+evt_‹mixed24› replayed
+run_‹mixed24› requires_action
+thread_‹mixed24› archived
+asst_‹mixed24› not found
+file-‹mixed24› was deleted
+chatcmpl-‹mixed29› truncated
+msg_‹mixed24› too long
+batch_‹mixed24› failed validation
+resp_‹hex50› incomplete
+dpl_‹mixed28› errored
+msg ‹url22› bounced
+ulid ‹up26›
+ksuid ‹mixed27›
+nanoid ‹url21›
+cuid c‹low24›
+req-‹low26› done
+xid ‹low20›
+shortid ‹url9›
+buildId: ‹url21›
+sha1-‹b64_28›
+sha384-‹b64_64›
+sha256-‹b64_44›
+h1:‹b64_44›
+integrity sha384-‹b64_64› failed
+fingerprint SHA256:‹b64n43› unknown
+spki pin ‹b64_44› not found
+public key ‹b64_44›
+peer public key: ‹b64_44›
+PublicKey: ‹b64_44›
+ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAI‹b64n90› x
+etag "‹mixed20›"
+If-None-Match: W/"‹url27›"
+x-vercel-id: fra1::‹low5›-‹digits13›-‹hex12›
+x-served-by: cache-fra-‹low8›
+x-amz-cf-id: ‹url55›==
+x-guploader-uploadid: ‹url120›
+cf-ray: ‹hex16›
+server-timing: traceparent;desc="00-‹hex32›-‹hex16›-01"
+Report-To: {"group":"‹mixed10›"}
+nonce-‹b64_24›
+Sec-WebSocket-Key: ‹b64_24›
+Sec-WebSocket-Accept: ‹b64_28›
+boundary=----WebKitFormBoundary‹mixed16›
+cursor=‹b64_32›
+"after": "‹b64_28›"
+startKey ‹b64_32›
+pageInfo endCursor "‹b64_24›"
+_ZN4core3ptr85drop_in_place$LT$x$GT$17h‹hex16›E
+lib-‹hex16›.rmeta
+app-‹hex8›.css.map
+polyfills-‹hex20›.js
+vendor.‹hex20›.chunk.js
+fonts/inter-‹hex16›.woff2
+_buildManifest.‹hex32›.js
+target/release/.fingerprint/x-‹hex16›
+/nix/store/‹low32›-bash-5.2
+/var/lib/docker/volumes/‹hex64›/_data
+/proc/‹n›/ns/net
+/dev/disk/by-id/wwn-0x‹hex16›
+/tmp/pip-req-build-‹low8›
+/tmp/tmp‹low8›
+/run/user/1000/keyring
+~/.cache/uv/archive-v0/‹url20›
+~/.npm/_cacache/content-v2/sha512/ab/cd/‹hex124›
+~/Library/Caches/x/‹HEX32›
+C:\Users\bob\AppData\Local\Temp\‹uuid›
+{‹uuid›} is not registered
+HKEY_CLASSES_ROOT\CLSID\{‹uuid›}
+S-1-5-21-‹digits10›-‹digits9›-‹digits9›-500
+urn:uuid:‹uuid›
+arn:aws:acm:x:‹digits12›:certificate/‹uuid›
+arn:aws:states:x:‹digits12›:execution:y:‹uuid›
+arn:aws:secretsmanager:x:‹digits12›:secret:prod/db-‹mixed6›
+projects/x/secrets/db-password/versions/3
+/subscriptions/‹uuid›/providers/x
+ocid1.instance.oc1.iad.‹low60›
+i-‹hex17› is stopping
+ami-‹hex17› deprecated
+rtb-‹hex17›
+acl-‹hex17›
+fs-‹hex17› not mounted
+tgw-‹hex17›
+igw-‹hex17›
+nat-‹hex20›
+lt-‹hex17›
+key-‹hex17› pair not found
+volume vol-‹hex17› in use
+Qm‹b58_44› not pinned
+bafybei‹low52› not found
+k51qzi5uqu5d‹low50› expired
+12D3KooW‹b58_44› dial backoff
+bc1q‹low38› unconfirmed
+lnbc10n1‹low60› expired invoice
+addr_test1‹low90›
+cosmos1‹low38› not found
+tz1‹b58_33›
+nano_‹nano60› unopened
+xrb_‹nano60›
+terra1‹low38›
+age1‹low58›
+signature ‹sol_sig› not found
+tx ‹sol_sig› dropped
+timeline ‹digits19›
+status/‹digits19›
+guild ‹digits18›
+channel ‹digits18› unavailable
+snowflake ‹digits18›
+chat -100‹digits10›
+order ‹digits10›
+ticket #‹n›
+offset=‹digits10›
+ts=‹digits13›
+nanos ‹digits19›
+pid=‹n›
+inode ‹digits8›
+uptime ‹digits8› s
+‹digits10› bytes copied
+heap ‹digits10›
+rev ‹n›
+line ‹n›, column ‹n3›
+2026-07-01 12:00:00,123
+01/Jul/2026:12:00:00 +0000
+20260701T120000Z
+1.2.3-beta.4+build.5678
+v2026.7.1-rc.2
+10.20.30.40:50051
+fd00::1234:5678:9abc:def0
+de:ad:be:ef:00:01
+0x‹hex12› <main+24>
+r12: ‹hex16›
+RIP: 0010:x+0x1f/0x40
++0x‹hex4› libc.so.6
+geo:52.52,13.405
+RGB #a1b2c3
+width 1920x1080
+en_US.UTF-8
+text/html; charset=utf-8
+1280 x 720 @ 60
+the password was changed yesterday
+your password will expire in 5 days
+password must not contain your name
+new password (again):
+password authentication is disabled
+error: password is too short (minimum 12)
+passwordless sudo is not configured
+keyring password prompt dismissed
+PasswordNotFoundException
+ValidationError: "password" is required
+password: is not a string
+password: (blank)
+password: <hidden>
+Password: [protected]
+password='%s'
+password={password}
+password: $(PASSWORD)
+password: ${{ steps.x.outputs.pw }}
+password=$2
+password => undef
+password => env('DB_PASSWORD')
+password: os.getenv("PW")
+"password": getSecret("db"),
+password = config["db"]["password"]
+password=self.password
+password=args.password
+password: process.env.PW,
+passwd = getpass()
+user.password = newPassword;
+const { password } = req.body;
+if password == "" {
+fn check_password(hash: &str, password: &str) -> bool
+def password=(value)
+public void setPassword(String password) {
+@Param('password') password: string
+<input type="password" name="password">
+label.password=Password
+i18n: "password": "Passwort",
+"password": "Mot de passe"
+placeholder="Password"
+password.length < 8
+SHOW VARIABLES LIKE 'validate_password%'
+ALTER USER bob PASSWORD EXPIRE;
+GRANT SELECT ON db.password TO x
+password_reset_tokens table
+password-reset.spec.ts
+/usr/share/man/man1/passwd.1.gz
+PASSWORD_STORE_DIR=/home/bob/.store
+PGPASSFILE=/home/bob/.pgpass
+--password-file /run/secrets/pw
+--ask-vault-pass
+--no-password
+-W  force password prompt
+secret/data/x not found
+Secret "tls" is immutable
+kubectl get secret db -o yaml
+secrets: db: file: ./db.txt
+secret_name = "prod/db"
+"SecretId": "prod/db"
+SecretString is empty
+client_secret is wrong
+no secrets found
+detect-secrets: 3 potential secrets
+gitleaks: no leaks found
+SECRET_KEY_FILE=/run/x
+token=None
+token: {{ .Values.token }}
+token: !secret ha_token
+token: file:/run/t
+tokens=[1, 2, 3]
+"token_count": 1234
+tok/s 45.1
+Tokenizer mismatch
+invalid_token
+unexpected token ";"
+token '}' is unexpected here
+missing token after "("
+reserved word token
+TokenExpiredError: jwt expired
+token has wrong audience
+token_url=https://‹host›/token
+token_uri: https://oauth2.googleapis.com/token
+cancellationToken.ThrowIfCancellationRequested()
+var token = await GetTokenAsync();
+csrf_token()
+X-Auth-Token header required
+pad token id 0
+bearerFormat: JWT
+api key required
+API-Key header missing
+apikey: invalid
+"api_key": null
+apiKey: import.meta.env.VITE_KEY
+API_KEY=${API_KEY:-}
+apiKey: '<your-api-key>'
+OPENAI_API_KEY=your-key-here
+x-api-key: $KEY
+--api-key KEY
+key=foo
+"key": "id"
+key: "created_at"
+unknown key 'colour'
+key 'x' already defined
+missing translation key home.title
+registry key not found
+key expired 2026-01-01
+keyframes fade
+key_len must be 32
+hash_key = user_id
+partition_key: pk
+idempotency-key: ‹uuid›
+encryption key not found
+no such key
+private key is encrypted
+public key denied
+unable to load key file
+key type ssh-dss not allowed
+PEM_read_bio_PrivateKey failed
+id_rsa.pub
+authorized_keys
+-----BEGIN CERTIFICATE REQUEST-----
+-----END PUBLIC KEY-----
+auth: disabled
+auth=none
+auth_provider = ldap
+authMechanism=SCRAM-SHA-256
+author: bob
+authentication failed
+login failed for bob
+login: root
+last login Tue
+logged out
+cookie banner
+Cookie: consent=yes
+cookies.txt not found
+Set-Cookie: lang=de
+session timeout
+session.gc_maxlifetime
+PHPSESSID missing
+seed: 7
+seed=12345
+seed data loaded
+mnemonic too short
+mnemonic must have 12 words
+passphrase required
+passphrase: <none>
+recovery phrase invalid
+wallet locked
+wallet not found
+credentials missing
+credentials: include
+aws: no credentials
+no credentials provider
+AWS_PROFILE=dev
+AWS_REGION=eu-west-1
+AWS_ACCESS_KEY_ID is empty
+aws_secret_access_key missing
+GOOGLE_APPLICATION_CREDENTIALS=/x.json
+AZURE_CLIENT_ID=‹uuid›
+AccountName=x;EndpointSuffix=y
+SharedAccessKeyName=Root
+sig missing
+otp: wrong code
+2fa code 123456 expired
+mfa_serial = arn:aws:iam::‹digits12›:mfa/bob
+totp: not enrolled
+authenticator removed
+jwt: audience
+jwt secret missing
+phone: N/A
+phone required
+tel: none
+phone field too short
+call stack exceeded
+ssn: hidden
+ssn missing
+card: none
+card expired
+postgres://db/x
+mysql://db:3306/x
+mongodb://a,b,c/x
+redis://r:6379
+amqp://mq
+http://proxy:3128
+https://bob@‹host›
+https://‹host›/a@b
+git@gitlab.com:o/r.git
+ssh://git@‹host›/r
+scp bob@‹host›:a .
+bob@example.com bounced
+@types/node@20.1.0
+user:pass
+curl -u user:pass https://x
+ftp://anonymous@‹host›
+docker login -u bob
+npm login
+docker run -u root x
+psql -U bob -p 5432
+ssh -p 2200 bob@x
+-p 3000:3000
+mkdir -p a/b
+cp -p x y
+commit ‹hex40› (HEAD -> main)
++++ b/src/auth/password.rs
+error[E0425]: cannot find value `password` in this scope
+warning: unused variable: `token`
+error: expected one of `,` or `}`, found token `=`
+TypeError: Cannot read properties of undefined (reading 'token')
+KeyError: 'password'
+django.core.exceptions.ImproperlyConfigured: The SECRET_KEY setting must not be empty
+ERROR 1045 (28000): Access denied for user 'root'@'localhost' (using password: YES)
+FATAL: password authentication failed for user "‹user›"
+psycopg2.OperationalError: fe_sendauth: no password supplied
+debug1: Offering public key: /home/bob/.ssh/id_ed25519 ED25519 SHA256:‹b64n43› agent
+The authenticity of host '10.0.0.1' can't be established. ED25519 key fingerprint is SHA256:‹b64n43›.
+remote: Support for password authentication was removed on August 13, 2021.
+npm ERR! code E401 Incorrect or missing password.
+npm ERR! need auth This command requires you to be logged in
+Error: No API key provided. Set OPENAI_API_KEY
+openai.AuthenticationError: No API key provided
+Please set the ANTHROPIC_API_KEY environment variable
+The api_key client option must be set either by passing api_key to the client or by setting OPENAI_API_KEY
+x509: certificate signed by unknown authority serial ‹HEX32›
+subject key identifier: ‹colonHEX20›
+unknown flag: --token-file2
+Usage: app login [--username USER] [--password PASSWORD]
+  -p, --password string   password for authentication
+  --api-key API_KEY   your API key
+password_hash_algorithm: argon2id
+password policy: min_length=12 require_digit=true
+password_encryption = scram-sha-256
+host all all 10.0.0.0/8 scram-sha-256
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+token_endpoint_auth_method: client_secret_basic
+grant_types: password, refresh_token
+token_type=Bearer
+expires_in: 3600 token
+Retrying in 30s: 429 token bucket empty
+max_tokens: 4096
+prompt_tokens=1234 completion_tokens=567
+tokenizer.json sha256 ‹hex64›
+tokenizer class LlamaTokenizerFast
+input token ids [128000, 9906, 1917]
+password: ******
+"password":"<redacted>"
+token=REDACTED
+token: "xxxxxxxx"
+Authorization: Bearer ${{ secrets.GITHUB_TOKEN }}
+Authorization: [REDACTED]
+API_KEY=your_api_key_here
+DB_PASSWORD=changeme
+password: example
+password: ENV['DB_PASSWORD']
+password = data.aws_secretsmanager_secret_version.db.secret_string
+secretKeyRef: {name: db, key: password}
+valueFrom: secretKeyRef
+passwordSecretRef: db-creds
+existingSecret: my-db-secret
+secretName: tls-cert-2026
+secret "db-credentials-v2" not found
+Error from server (NotFound): secrets "regcred" not found
+MountVolume.SetUp failed for volume "kube-api-access-‹low5›"
+configmap "kube-root-ca.crt" not registered
+arn:aws:secretsmanager:us-east-1:‹digits12›:secret:db-‹mixed6›
+arn:aws:kms:eu-west-1:‹digits12›:key/‹uuid›
+arn:aws:iam::‹digits12›:role/deploy
+kms key id ‹uuid›
+key_id: ‹uuid›
+KeyId=‹hex16›
+AWS_DEFAULT_REGION=us-east-1
+An error occurred (InvalidClientTokenId) when calling the GetCallerIdentity operation
+An error occurred (ExpiredToken): The security token included in the request is expired
+RequestId: ‹uuid›
+etag: "0x8D‹HEX12›"
+digest: sha256:‹hex64›
+Status: Downloaded newer image for x@sha256:‹hex64›
+layer ‹hex64› already exists
+container ‹hex64› exited with 137
+‹hex12›: Pull complete
+--discovery-token-ca-cert-hash sha256:‹hex64›
+go: verifying module: checksum mismatch h1:‹b64_44›
+"resolved": "https://registry.example.com/x/-/x-1.0.0.tgz#‹hex40›"
+hash mismatch: expected ‹hex64›, actual ‹hex64›
+THESE PACKAGES DO NOT MATCH THE HASHES: Expected sha256 ‹hex64› Got ‹hex64›
+got:    sha256-‹b64_44›
+sha256 = "‹low52›";
+"narHash": "sha256-‹b64_44›"
+source = "git+https://github.com/o/r#‹hex40›"
+HEAD is now at ‹hex7› fix token parser
+pick ‹hex7› add password reset
+Already up to date. ‹hex40›
+svn: r‹n› | bob
+Change-Id: I‹hex40›
+Fixes: ‹hex12› ("crypto: add key")
+tree ‹hex40›
+parent ‹hex40›
+gpg: Signature made with key ID ‹HEX16›
+X-B3-TraceId: ‹hex32›
+X-Request-ID: ‹hex32›
+request_id=‹uuid› user=‹user› token expired
+correlation_id: ‹uuid›
+sentry event id: ‹hex32›
+session ended for user ‹n›
+session-id: n/a
+invalid session cookie, please log in
+login failed for user ‹user› from 10.0.0.1 port 22 ssh2
+Accepted publickey for ‹user› from 10.0.0.2 port 51234 ssh2: ED25519 SHA256:‹b64n43›
+Failed password for invalid user admin from 10.0.0.3 port 40022 ssh2
+pam_unix(sshd:auth): authentication failure; logname= uid=0 euid=0 tty=ssh ruser= rhost=10.0.0.4
+su: Authentication failure
+kinit: Preauthentication failed while getting initial credentials
+curl: (67) Access denied: 530
+ftp: 530 Login incorrect.
+WWW-Authenticate: Digest realm="x", nonce="‹hex32›", qop="auth"
+401 Client Error: Unauthorized for url: https://‹host›/v2/token
+{"message":"Bad credentials","documentation_url":"https://docs.example.com/rest"}
+{"error":"invalid_grant","error_description":"Token has been expired or revoked."}
+{"error":"invalid_client","error_description":"Client secret is wrong"}
+oauth2: "invalid_token" "The access token 3 is malformed"
+jwt.exceptions.InvalidSignatureError: Signature verification failed
+JsonWebTokenError: invalid algorithm RS256
+kid "‹hex40›" not found in JWKS
+kid ‹url43› unknown
+program ‹sol_pub› failed: custom program error: 0x1
+Error: Account ‹sol_pub› not found
+Transaction ‹sol_sig› was not confirmed in 30 seconds
+Blockhash not found: ‹sol_pub›
+mint ‹sol_pub› has wrong authority
+transactionHash: 0x‹hex64›
+block 0x‹hex64›
+storage root ‹hex64›
+genesis hash ‹sol_pub›
+node id ‹hex64›
+ipfs: Qm‹b58_44›
+xpub6‹b58_107›
+ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB‹b64n200› bob@x
+AllowedIPs = 10.0.0.2/32
+id: ‹uuid›
+tenant ‹uuid›
+AZURE_TENANT_ID=‹uuid›
+/subscriptions/‹uuid›/resourceGroups/x
+client id ‹digits12›-‹low32›.apps.googleusercontent.com
+project_number: ‹digits12›
+"client_email": "x@y.iam.gserviceaccount.com"
+build ‹uuid› failed
+job ‹digits10› failed
+pipeline #‹digits9›
+run-id ‹digits10›
+deployment dpl_‹mixed28›
+cus_‹mixed14›
+pi_‹mixed24› requires payment method
+req_‹mixed14›
+acct_‹mixed16›
+sub_‹mixed24›
+prod_‹mixed14›
+pk_test_‹mixed24› is a publishable key? no
+chatcmpl-‹mixed29›
+org-‹mixed24› not found
+proj_‹mixed24›
+msg_‹mixed24›
+user_‹mixed27› not found
+file-‹mixed24›
+gen-‹digits10›-‹mixed20›
+i-‹hex17›
+sg-‹hex17›
+ami-‹hex17›
+vpc-‹hex8›
+ocid1.tenancy.oc1..‹low60›
+crn:v1:bluemix:public:x:y:a/‹hex32›:‹uuid›::
+https://x.grafana.net/d/‹url9›/x
+https://sentry.io/issues/‹digits10›/events/‹hex32›/
+https://example.com/assets/app-‹hex32›.js
+main.‹hex20›.js
+index-‹mixed8›.css
+/node_modules/.vite/deps/chunk-‹up8›.js?v=‹hex8›
+target/debug/deps/libauth_token-‹hex16›.rlib
+/nix/store/‹low32›-password-store-1.7.4
+~/.cargo/registry/src/index-‹hex16›/secrecy-0.8.0
+/tmp/tmp.‹mixed10›
+C:\Users\bob\AppData\Local\Temp\{‹uuid›}\x
+file:///secrets/key.pem not found
+open /run/secrets/db_password: no such file or directory
+cannot read private key file /etc/ssl/private/x.key: Permission denied
+unable to load private key
+Enter pass phrase for x.key:
+Bad passphrase, try again
+error: key must be 32 bytes, got 31
+InvalidKeyError: invalid key length 15
+crypto/aes: invalid key size 33
+cipher AES-256-GCM
+TLS_AES_256_GCM_SHA384
+ECDHE-RSA-AES128-GCM-SHA256
+serial=‹HEX32›
+sha1 Fingerprint=‹colonHEX20›
+boot_id: ‹uuid›
+UUID=‹uuid› / ext4 defaults 0 1
+segfault at ‹hex12› ip ‹hex16› sp ‹hex16› error 4
+#3 0x0000‹hex12› in auth_check (pass=0x‹hex12› "", len=0) at auth.c:12
+#1 pc ‹hex16› /system/lib64/libcrypto.so (BuildId: ‹hex32›)
+thread 'main' panicked at src/token.rs:42:9
+File "/app/auth.py", line 12, in login
+at com.example.LoginService.login(LoginService.java:42)
+at Object.<anonymous> (/app/token.test.js:12:3)
+✓ rejects a wrong password (12 ms)
+✕ returns 401 without token (5 ms)
+test auth::password_is_hashed ... ok
+FAIL: test_login_with_bad_password (tests.AuthTests)
+expect(received).toBe(expected) // token
+SELECT password_hash FROM users WHERE id = $1
+INSERT INTO tokens (user_id, token) VALUES ($1, $2)
+column "password" of relation "users" does not exist
+Key (email)=(a@b.c) already exists.
+SQLSTATE[42S22]: Unknown column 'api_token'
+validates :password, length: { minimum: 8 }
+password = forms.CharField(widget=forms.PasswordInput)
+def verify_password(plain: str, hashed: str) -> bool:
+fn token(&self) -> Option<&str>
+let token = self.next_token()?;
+const token = req.headers.authorization.split(' ')[1];
+if (!token) return res.status(401).json({ error: 'no token' });
+password: string;
+password: z.string().min(8)
+password=None, token=None
+password := os.Getenv("PGPASSWORD")
+Could not retrieve access token: status 400
+Fetching OAuth token from https://‹host›/oauth/token
+token refreshed, expires 2026-11-03T10:11:12Z
+secret rotated at 2026-11-03T10:11:12.345Z
+Loaded 3 keys from keyring
+no matching host key type found. Their offer: ssh-rsa
+key_pair name=deploy-2026
+keyboard-interactive
+primary key (id)
+KEY `idx_user_1` (`user_id`)
+sort key: created_at
+redis key user:1234:session expired
+cache key: v1-‹hex40›
+Cache not found for keys: node-cache-Linux-npm-‹hex64›
+Randomized with seed ‹digits5›
+--seed=‹digits10›
+faker seed 12345
+QUANTUM_SEED=7
+hash seed randomization PYTHONHASHSEED=0
+Phone number is required
+error: phone must match ^\+[1-9]\d{1,14}$
+Error 21211: Invalid 'To' Phone Number: +15005550001x
+ssn must match \d{3}-\d{2}-\d{4}
+card ending in 4242
+order 1234567890123 shipped
+timestamp 1762164672123
+version 20.11.1 (‹hex8›)
+Python 3.12.1 (main, Dec  7 2023, 22:03:25) [GCC 13.2.0]
+rustc 1.83.0 (90b35a623 2024-11-26)
+v18.19.0-‹hex7›
+Content-Security-Policy: script-src 'nonce-‹b64_24›'
+<script nonce="‹b64_24›">
+sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjoz‹b64n60›
+boundary="----=_Part_‹digits5›_‹digits9›.‹digits13›"
+Message-ID: <‹hex32›@mail.example.com>
+DKIM-Signature: v=1; a=rsa-sha256; bh=‹b64_44›; b=‹b64n88›
+cursor: "‹b64_28›"
+nextPageToken: ‹url40›
+next_token=‹b64_44›
+continuation token ‹b64_44›
+pageToken=CAUQAA
+"syncToken": "‹url20›"
+upload_id=‹mixed64›
+versionId: ‹url32›
+"VersionId": "‹mixed32›"
+snapshot ‹uuid›
+Lock ID: ‹uuid›
+State lock: ID ‹uuid›
+lineage: ‹uuid›
+serial: 12
+docker-entrypoint.sh: POSTGRES_PASSWORD is not set
+Error: Database is uninitialized and superuser password is not specified.
+You must specify POSTGRES_PASSWORD to a non-empty value
+MYSQL_ALLOW_EMPTY_PASSWORD=yes
+postgres://localhost/x
+postgres://‹user›@‹host›/x
+postgres://$DB_USER:$DB_PASS@$DB_HOST/x
+postgres://user:password@localhost/db
+mongodb://<username>:<password>@cluster0.mongodb.net
+redis://localhost:6379/0
+https://x-access-token:***@github.com/o/r.git
+https://github.com/o/r.git
+Enter your password to continue
+password reset email sent to a@b.c
+Reset your password: https://example.com/help/password
+Your password was last changed on 2026-03-04
+the password field is missing in request 4f5a
+password hash uses bcrypt cost 12
+password too weak: score 2/4
+Password must contain at least 8 characters, 1 digit and 1 symbol (!@#$)
+wrong password (attempt 3 of 5)
+no password set for user app2
+password for user postgres: 
+[sudo] password for bob: 
+Warning: Using a password on the command line interface can be insecure.
+mysql: [Warning] --password=... is deprecated
+invalid password for user 'app_user1'
+login failed for user 'svc-ci01'
+trying 10.0.0.1:22...
+Trying 127.0.0.1:5432 ... connected
+tried port 8080, 8081
+Success: 12 tests passed in 3.2s
+success: node-3:9090
+logged in as bob@example.com
+logged in with github
+authenticated as svc-account-01
+auth failed for 10.0.0.3: timeout after 30s
+token count: 1024
+token budget 200k exceeded
+token ids: [101, 7592, 102]
+unexpected token '<', "<!DOCTYPE "... is not valid JSON
+Token 'x1' not found in vocabulary
+refresh token flow disabled for client app-42
+invalid token at offset 1234
+api key header name: X-Api-Key
+api key format is pk_<env>_<id>
+key 'user:1234' not found
+key=abc123 missing in map
+KeyError: 'X-Request-Id2'
+missing key: spec.template.metadata
+Duplicate entry '42' for key 'PRIMARY'
+key index out of range: 17
+SSH key fingerprint MD5:‹colonhex16›
+host key for [10.0.0.2]:2222 has changed
+host key verification failed
+session opened for user root(uid=0) by (uid=0)
+Session 0x‹hex16› established
+session ‹n› closed after 30s
+session manager plugin v1.2.398
+cookie "theme" set to dark-mode2
+cookie file /tmp/cookies-1234.txt
+secret version 12 enabled
+secret/prod-db created
+Created secret my-app-secret-v3
+secret name: prod/app/db-creds-01
+secret scanning found 2 alerts
+seed node 10.0.0.1:7000
+seed 20261103
+random seed: ‹digits10›
+phone model: SM-G991B
+phone verification disabled
+connect("localhost", 5432)
+connect("amqp.example.com", "vhost1")
+client("s3", "eu-west-1")
+init("my-project-123")
+Client("https://api.example.com/v1")
+login("bob")
+auth("google")
+new Client({ region: "us-east-1" })
+configure("eu-central-1")
+jwt.sign(payload, privateKey, { algorithm: "RS256" })
+jwt.verify(token, getKey, { audience: "api1" })
+createHmac("sha256", secret)
+hmac.new(key, msg, hashlib.sha256)
+bcrypt.compare(password, user.hash)
+hashpw(password.encode("utf-8"), salt)
+INSERT INTO users (id, name, email) VALUES (1, 'bob', 'bob1@example.com')
+INSERT INTO tokens (id, kind) VALUES (7, 'refresh')
+values: {"replicas": 3, "image": "app:1.2.3"}
+variable "db_password" { sensitive = true }
+variable "token" {⏎  description = "API token"⏎}
+"password": {"type": "string", "minLength": 8}
+password: {type: string, format: password}
+token:⏎  type: string⏎  description: the token
+"apiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key"}
+- name: DB_PASSWORD⏎  valueFrom:⏎    secretKeyRef:⏎      name: db
+env: - name: TOKEN⏎  valueFrom: secretKeyRef
+secret:⏎  name: my-secret⏎  optional: true
+password:⏎  secretName: db-secret2
+password (optional): 
+password (default: none): 
+<password>${env.PASS}</password>
+<input type="password" placeholder="Password1">
+<label for="password">Password (8+ chars)</label>
+labels: password=Password
+wallet words must be 12 or 24
+choose the words in order
+/verify/email?id=42
+/reset/index.html
+GET /invite/new 200
+/activate/step2
+sha1 ‹hex40›
+verify ‹hex64›
+publicKey: "‹b64_44›"
+public_key: hex!("‹hex64›")
+verification key ‹b64_44›
+tx ‹sol_sig› confirmed
+tx hash ‹HEX64›
+leaf ‹hex64›
+nullifier 0x‹hex64›
+commitment ‹hex64›
+vk hash ‹hex64›
+beacon root 0x‹hex64›
+genesis_validators_root: 0x‹hex64›
+peer ‹hex64› disconnected
+node_id=‹hex64›
+channel point ‹hex64›:1
+utxo ‹hex64›:0
+outpoint ‹hex64›:1
+short_channel_id ‹n›x‹n3›x1
+payment_hash ‹hex64›
+invoice lnbc‹low60›
+ca cert hash ‹hex64›
+cert sha256 ‹hex64›
+certificate ‹hex40› revoked
+OCSP serial ‹HEX36›
+key usage: digitalSignature
+ski ‹HEX40›
+sig_id ‹hex32›
+object ‹hex40› is corrupt
+stash@{0}: WIP on main: ‹hex7› x
+dropped refs/stash@{0} (‹hex40›)
+Updating ‹hex7›..‹hex7›
+image sha256:‹hex64›
+sha256:‹hex12›
+Image ID ‹hex64›
+container id ‹hex64›
+sandbox ‹hex64›
+cgroup docker-‹hex64›.scope
+veth‹hex7›
+volume ‹hex64›
+buildx ref default/default/‹low25›
+#12 sha256:‹hex64› 1.2MB / 3.4MB
+/layers/‹hex64›/diff
+nix store path /nix/store/‹low32›-x
+derivation ‹low32›-x.drv
+guix hash ‹low52›
+bazel action ‹hex64› failed
+CAS blob ‹hex64›/1234
+remote cache miss ‹hex64›
+ccache: ‹hex32› stats
+sccache key ‹hex64›
+webpack chunk ‹hex20›
+turbo hash ‹hex16›
+nx cache ‹digits19›
+gradle build cache key ‹hex32›
+vite dep ‹hex8›
+fingerprint ‹hex32›
+asset digest ‹hex64›
+‹hex32›  file.tar.gz
+‹hex64› *file.zip
+xxh3 ‹hex16›
+b2sum ‹hex128›
+sha512 ‹hex128›
+Build-ID ‹hex40›
+debug id ‹HEX32›0
+dSYM UUID: ‹uuid›
+symbol file ‹HEX32›1/x.pdb
+minidump ‹uuid›
+crash id ‹uuid›
+bp-‹uuid›
+sentry trace ‹hex32›-‹hex16›-1
+baggage: sentry-trace_id=‹hex32›
+X-Cloud-Trace-Context: ‹hex32›/‹digits19›
+x-datadog-trace-id: ‹digits19›
+apigw request id ‹uuid›
+lambda RequestId: ‹uuid› Duration: 3 ms
+cf-request-id: ‹hex32›
+x-github-request-id: ‹HEX4›:‹HEX4›:‹HEX7›
+X-GitHub-Delivery: ‹uuid›
+Message-Id <‹uuid›@x>
+job id ‹uuid›
+task ‹hex32› received
+celery task x[‹uuid›] raised
+sidekiq jid=‹hex24›
+bull job ‹n›
+workflow ‹uuid› run ‹uuid›
+temporal: runId=‹uuid›
+airflow run_id=manual__2026-11-03T10:11:12
+spark app-20261103101112-0001
+yarn application_‹digits13›_0001
+mlflow run ‹hex32›
+wandb run ‹low8›
+dvc md5: ‹hex32›
+lfs oid sha256:‹hex64›
+annex key SHA256E-s123--‹hex64›.dat
+torrent ‹hex40›
+ed2k ‹hex32›
+commit ‹hex40›
+HEAD is now at ‹hex8› Fix flaky test
+   ‹hex7›..‹hex7›  main -> main
+ * [new branch]      feature/login -> origin/feature/login
+error: Your local changes to the following files would be overwritten by merge: src/auth/token.rs
+From https://git.example.test/acme/shop⏎ * branch            main       -> FETCH_HEAD
+Cloning into '/tmp/build-‹low8›'...
+error: object file .git/objects/‹hex2›/‹hex38› is empty
+fatal: loose object ‹hex40› (stored in .git/objects) is corrupt
+warning: reflog of 'HEAD' references pruned commits
+parent ‹hex40›⏎tree ‹hex40›⏎author bot <bot@example.org> 1790000000 +0000
+100644 blob ‹hex40›⇥README.md
+Auto-merging Cargo.lock⏎CONFLICT (content): Merge conflict in Cargo.lock
+You are in 'detached HEAD' state at ‹hex12›.
+git bisect good ‹hex40›
+Submodule path 'vendor/zlib': checked out '‹hex40›'
+oid sha256:‹hex64›⏎size 132735
+ref: refs/heads/main
+error: pathspec 'v2.0.1' did not match any file(s) known to git
+fatal: refusing to merge unrelated histories
+git@git.example.test: Permission denied (publickey).
+Could not read from remote repository. Please make sure you have the correct access rights
+remote: Enumerating objects: ‹n›, done.
+cherry-pick of ‹hex40› failed: empty commit set passed
+error[E0308]: mismatched types⏎ --> src/token.rs:42:18
+error[E0425]: cannot find value `api_key` in this scope
+warning: unused variable: `password`
+note: `#[warn(dead_code)]` on by default: field `secret_key` is never read
+   Compiling secrecy v0.8.0
+   Compiling jsonwebtoken v9.3.0
+error: checksum for `serde v1.0.203` changed between lock files
+error: failed to run custom build command for `openssl-sys v0.9.102`
+  --- stderr⏎  thread 'main' panicked at build.rs:12:5: OUT_DIR is /target/debug/build/ring-‹hex16›/out
+/target/debug/deps/libserde-‹hex16›.rlib: No such file or directory
+thread 'tests::rotates_token' panicked at src/session.rs:88:9
+error: could not compile `shop` (bin "shop") due to 3 previous errors; 2 warnings emitted
+   Doc-tests token_bucket
+test auth::tests::password_is_hashed ... FAILED
+test result: FAILED. 41 passed; 1 failed; 0 ignored; 0 measured; 7 filtered out
+_ZN5tokio7runtime4task7harness20Harness$LT$T$C$S$GT$4poll17h‹hex16›E
+  12: 0x‹hex12› - std::rt::lang_start::{{closure}}::h‹hex16›
+error: linking with `cc` failed: exit status: 1
+dyn SecretStore + Send + Sync
+pub struct ApiKey(SecretString);
+let token = std::env::var("GITHUB_TOKEN")?;
+let password = rpassword::prompt_password("Password: ")?;
+impl Drop for PrivateKey { fn drop(&mut self) { self.0.zeroize() } }
+error[E0277]: `SigningKey` doesn't implement `Debug`
+Cargo.lock needs to be updated but --locked was passed
+"node_modules/debug": { "version": "4.3.4", "integrity": "sha512-‹b64_88›" }
+resolved "https://npm.example.test/lodash/-/lodash-4.17.21.tgz#‹hex40›"
+npm ERR! code EINTEGRITY⏎npm ERR! sha512-‹b64_88› integrity checksum failed when using sha512
+npm ERR! A complete log of this run can be found in: /root/.npm/_logs/2026-11-03T10_11_12_345Z-debug-0.log
+npm ERR! need auth This command requires you to be logged in.
+npm WARN deprecated request-promise@4.2.6: request-promise has been deprecated
+npm ERR! ERESOLVE could not resolve peer react@"^18" from next-auth@4.24.7
+lodash@^4.17.15, lodash@^4.17.21:⏎  version "4.17.21"
+  integrity sha512-‹b64_88›
+  resolution: {integrity: sha512-‹b64_88›}
+  checksum: 10c0/‹hex128›
+Module not found: Error: Can't resolve './token-service' in '/app/src/auth'
+webpack 5.91.0 compiled with 2 errors in 4312 ms
+asset main.‹hex20›.js 1.21 MiB [emitted] [immutable] [minimized]
+dist/assets/index-‹mixed8›.js   143.02 kB │ gzip: 46.11 kB
+Error: Hydration failed because the initial UI does not match⏎    at throwOnHydrationMismatch (webpack-internal:///‹n›:12507:9)
+    at Object.<anonymous> (/app/node_modules/jsonwebtoken/verify.js:63:17)
+    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)
+TS2322: Type 'string | undefined' is not assignable to type 'string'. const apiKey: string = process.env.API_KEY
+src/login.tsx(14,9): error TS2741: Property 'password' is missing in type '{ email: string; }'
+  "devDependencies": { "dotenv": "^16.4.5", "passport-jwt": "^4.0.1" }
+const apiKey = process.env.STRIPE_SECRET_KEY ?? '';
+const token = req.headers.authorization?.split(' ')[1];
+if (!process.env.JWT_SECRET) throw new Error('JWT_SECRET is not set');
+export type AccessToken = { value: string; expiresAt: Date };
+await bcrypt.compare(req.body.password, user.passwordHash)
+app.use(session({ secret: process.env.SESSION_SECRET }))
+<script src="/static/js/main.‹hex8›.chunk.js"></script>
+<link rel="stylesheet" href="/_next/static/css/‹hex16›.css" data-precedence="next">
+<script integrity="sha384-‹b64_64›" crossorigin="anonymous" src="https://cdn.example.org/bootstrap.min.js"></script>
+.Button_root__‹mixed5› { color: #1f2937 }
+class="css-‹low7›-MuiButton-root"
+//# sourceMappingURL=app.‹hex20›.js.map
+Content-Security-Policy: script-src 'self' 'sha256-‹b64_44›'
+data-emotion-css="‹low6› ‹low6›"
+vite v5.2.0 building for production... transforming (‹n›) src/main.ts
+jest: Snapshot name: `Login renders password field 1`
+  ● Auth > rejects an expired token⏎    expect(received).toBe(expected)
+Traceback (most recent call last):⏎  File "/app/auth.py", line 31, in check_password
+KeyError: 'SECRET_KEY'
+django.core.exceptions.ImproperlyConfigured: The SECRET_KEY setting must not be empty.
+pydantic_core._pydantic_core.ValidationError: 1 validation error for Settings⏎api_key⏎  Field required
+ModuleNotFoundError: No module named 'jwt'
+AttributeError: 'NoneType' object has no attribute 'token'
+    --hash=sha256:‹hex64› \
+certifi==2024.2.2 --hash=sha256:‹hex64›
+{file = "idna-3.7-py3-none-any.whl", hash = "sha256:‹hex64›"},
+content-hash = "‹hex64›"
+ERROR: THESE PACKAGES DO NOT MATCH THE HASHES. Expected sha256 ‹hex64› Got ‹hex64›
+  Using cached cryptography-42.0.5-cp39-abi3-manylinux_2_28_x86_64.whl (4.6 MB)
+  Created wheel for acme: filename=acme-1.0-py3-none-any.whl size=8123 sha256=‹hex64›
+  Stored in directory: /root/.cache/pip/wheels/‹hex2›/‹hex2›/‹hex2›/‹hex56›
+password = getpass.getpass("Database password: ")
+SECRET_KEY = os.environ["DJANGO_SECRET_KEY"]
+api_key: str = Field(..., env="OPENAI_API_KEY")
+hashlib.sha256(token.encode()).hexdigest()
+token = secrets.token_urlsafe(32)
+def generate_api_key(length: int = 40) -> str:
+openai.OpenAIError: The api_key client option must be set either by passing api_key to the client or by setting the OPENAI_API_KEY environment variable
+FAILED tests/test_tokens.py::test_refresh_token_rotation - assert 401 == 200
+E       assert response.json()["detail"] == "Incorrect username or password"
+mypy: error: Argument "password" to "connect" has incompatible type "Optional[str]"; expected "str"
+<redis.client.Redis object at 0x7f‹hex10›>
+<function verify_token at 0x7f‹hex10›>
+celery.exceptions.NotRegistered: 'tasks.send_password_reset' [task_id=‹uuid›]
+alembic.util.exc.CommandError: Can't locate revision identified by '‹hex12›'
+Running upgrade ‹hex12› -> ‹hex12›, add api_tokens table
+black would reformat src/password_policy.py
+java.lang.NullPointerException: Cannot invoke "String.length()" because "this.password" is null
+Caused by: org.springframework.security.authentication.BadCredentialsException: Bad credentials
+	at com.acme.auth.TokenFilter.doFilterInternal(TokenFilter.java:57)
+Could not resolve placeholder 'jwt.secret' in value "${jwt.secret}"
+spring.datasource.password=${DB_PASSWORD:}
+<password>${env.NEXUS_PASSWORD}</password>
+@Value("${app.api-key}") private String apiKey;
+char[] password = System.console().readPassword("Password: ");
+org.postgresql.util.PSQLException: FATAL: password authentication failed for user "shop"
+Keystore was tampered with, or password was incorrect
+Certificate fingerprint (SHA-256): ‹colonHEX32›
+SHA1: ‹colonHEX20›
+Serial number: ‹hex32›
+[ERROR] Failed to execute goal org.apache.maven.plugins:maven-deploy-plugin:3.1.1: 401 Unauthorized
+> Task :app:compileReleaseKotlin FAILED⏎e: Auth.kt:12:7 Unresolved reference: apiKey
+Gradle build daemon disappeared unexpectedly (it may have been killed or may have crashed): pid ‹n›
+storePassword = System.getenv("KEYSTORE_PASSWORD")
+val token = BuildConfig.API_TOKEN
+~/.gradle/caches/modules-2/files-2.1/org.slf4j/slf4j-api/2.0.13/‹hex40›/slf4j-api-2.0.13.jar
+com.acme.Session@‹hex8›
+java.security.InvalidKeyException: Illegal key size or default parameters
+distributionSha256Sum=‹hex64›
+Picked up JAVA_TOOL_OPTIONS: -Djavax.net.ssl.trustStore=/etc/pki/java/cacerts
+[ERROR] CVE-2023-34035 in spring-security-core (sha1: ‹hex40›)
+DependencyCheck: SHA1: ‹hex40› MD5: ‹hex32›
+panic: runtime error: invalid memory address or nil pointer dereference⏎[signal SIGSEGV: segmentation violation code=0x1 addr=0x18 pc=0x‹hex6›]
+goroutine ‹n› [chan receive]:⏎main.(*TokenBucket).Take(0xc000‹hex6›)
+github.com/acme/lib v1.2.3 h1:‹b64_44›
+github.com/acme/lib v1.2.3/go.mod h1:‹b64_44›
+verifying github.com/acme/lib@v1.2.3: checksum mismatch⏎⇥downloaded: h1:‹b64_44›⏎⇥go.sum:     h1:‹b64_44›
+golang.org/x/crypto v0.0.0-20240301141202-‹hex12›
+./auth.go:17:2: password declared and not used
+--- FAIL: TestRefreshToken (0.02s)⏎    token_test.go:41: want status 200, got 401
+token := os.Getenv("API_TOKEN")
+type Credentials struct { Username, Password string `json:"-"` }
+x509: certificate signed by unknown authority
+tls: failed to verify certificate: x509: certificate has expired or is not yet valid
+go: github.com/golang-jwt/jwt/v5@v5.2.1: invalid version: unknown revision v5.2.1
+flag provided but not defined: -secret-file
+ok  ⇥example.test/shop/internal/token⇥0.012s
+cannot use secret (variable of type []byte) as string value in argument to sign
+ActionController::InvalidAuthenticityToken (Can't verify CSRF token authenticity.)
+Filter chain halted as :verify_authenticity_token rendered or redirected
+  Parameters: {"utf8"=>"✓", "user"=>{"email"=>"[FILTERED]", "password"=>"[FILTERED]"}}
+config.filter_parameters += [:password, :token, :api_key]
+ArgumentError: Missing `secret_key_base` for 'production' environment
+has_secure_password validations: false
+BUNDLED WITH⏎   2.5.9
+    devise (4.9.4)⏎      bcrypt (~> 3.0)⏎      warden (~> 1.2.3)
+undefined method `api_token' for an instance of User
+ActiveRecord::PendingMigrationError: 20261101093000_add_otp_secret_to_users.rb
+bundle install failed: Could not find gem 'jwt (~> 2.8)' in locally installed gems
+PHP Fatal error:  Uncaught InvalidArgumentException: The "secret" option is required in /app/vendor/acme/Auth.php:44
+Illuminate\Encryption\MissingAppKeyException: No application encryption key has been specified.
+'password' => env('DB_PASSWORD', ''),
+'key' => env('APP_KEY'),
+            "shasum": "‹hex40›",
+            "reference": "‹hex40›",
+    "content-hash": "‹hex32›",
+$password = $_POST['password'] ?? null;
+password_hash($password, PASSWORD_DEFAULT)
+SQLSTATE[HY000] [1045] Access denied for user 'shop'@'localhost' (using password: YES)
+#0 /app/src/Token.php(18): Acme\Token->verify()⏎#1 {main}
+System.InvalidOperationException: IDX10500: Signature validation failed. No security keys were provided to validate the signature.
+error CS0103: The name 'apiKey' does not exist in the current context
+var secret = Configuration["Jwt:Secret"];
+PublicKeyToken=b77a5c561934e089, Version=4.0.0.0, Culture=neutral
+"Serilog": { "type": "Direct", "resolved": "3.1.1", "contentHash": "‹b64_88›" },
+<PackageReference Include="Microsoft.IdentityModel.Tokens" Version="7.5.1" />
+<UserSecretsId>‹uuid›</UserSecretsId>
+<ProjectGuid>{‹uuid›}</ProjectGuid>
+GlobalSection(SolutionProperties) = preSolution
+Unhandled exception. System.Security.Cryptography.CryptographicException: Padding is invalid and cannot be removed.
+public required string Password { get; init; }
+[Required, DataType(DataType.Password)] public string Password { get; set; }
+0x‹hex16› in main (auth.c:128)
+==‹n›==ERROR: AddressSanitizer: heap-use-after-free on address 0x‹hex12› at pc 0x‹hex12›
+    #1 0x‹hex12› in parse_token /src/lexer.c:88:12
+BuildID[sha1]=‹hex40›, stripped
+lexer.c:90:5: warning: implicit declaration of function 'next_token'
+error: expected ';' before '}' token
+/usr/bin/ld: cannot find -lsecret-1
+make: *** [Makefile:14: token.o] Error 1
+CMake Error at CMakeLists.txt:9: Could NOT find OpenSSL (missing: OPENSSL_CRYPTO_LIBRARY)
+ninja: build stopped: subcommand failed.
+static const uint8_t sbox[16] = {0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5};
+Swift/ContiguousArrayBuffer.swift:600: Fatal error: Index out of range
+error: value of type 'Keychain' has no member 'password'
+xcodebuild: error: The following build commands failed: CodeSign /Users/runner/Library/Developer/Xcode/DerivedData/App-‹abc28›/Build
+@State private var password = ""
+SecureField("Password", text: $password)
+pod 'Firebase/Auth', '10.24.0'⏎SPEC CHECKSUMS:⏎  Firebase: ‹hex40›
+PODFILE CHECKSUM: ‹hex40›
+      "identity" : "swift-crypto",⏎      "revision" : "‹hex40›"
+dyld[‹n›]: Library not loaded: @rpath/libcrypto.3.dylib
+UUID: <‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12›>
+Status: Downloaded newer image for postgres:16⏎Digest: sha256:‹hex64›
+CONTAINER ID   IMAGE   COMMAND⏎‹hex12›   redis:7   "docker-entrypoint.s…"
+failed to solve: process "/bin/sh -c npm ci" did not complete successfully: exit code: 1
+FROM node:20-alpine@sha256:‹hex64›
+#14 [build 7/9] RUN --mount=type=secret,id=npmrc npm ci
+ => => sha256:‹hex64› 29.15MB / 29.15MB
+WARN: SecretsUsedInArgOrEnv: Do not use ARG or ENV instructions for sensitive data (ARG "API_KEY") (line 4)
+Error response from daemon: pull access denied for acme/shop, repository does not exist or may require 'docker login'
+ENV DB_PASSWORD_FILE=/run/secrets/db_password
+docker: Error response from daemon: Conflict. The container name "/db" is already in use by container "‹hex64›".
+overlay on /var/lib/docker/overlay2/‹hex64›/merged type overlay
+docker inspect: "Id": "sha256:‹hex64›"
+      - POSTGRES_PASSWORD=${POSTGRES_PASSWORD:?set it in .env}
+secrets:⏎  db_password:⏎    external: true
+Warning  Failed  kubelet  Error: secret "db-credentials" not found
+NAME   TYPE     DATA   AGE⏎db     Opaque   2      14d
+pod/shop-‹hex10›-‹low5› condition met
+web-‹hex9›-‹low5›   0/1   CrashLoopBackOff   7 (2m ago)   12m
+Error from server (Forbidden): secrets is forbidden: User "system:serviceaccount:ci:deployer" cannot list resource "secrets"
+uid: ‹uuid›
+resourceVersion: "‹n›"
+  valueFrom:⏎    secretKeyRef:⏎      name: db⏎      key: password
+imagePullSecrets:⏎  - name: registry-auth
+checksum/config: ‹hex64›
+Back-off restarting failed container app in pod app-‹hex10›-‹low5›_prod(‹uuid›)
+containerd://‹hex64›
+helm.sh/chart: redis-19.0.2⏎app.kubernetes.io/version: "7.2.4"
+Error: INSTALLATION FAILED: execution error at (app/templates/secret.yaml:9:4): existingSecret must be set
+{{ required "auth.password is required" .Values.auth.password }}
+ password: {{ .Values.db.password | b64enc | quote }}
+volumeMounts:⏎  - mountPath: /var/run/secrets/kubernetes.io/serviceaccount⏎    name: kube-api-access-‹low5›
+unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1
+I1103 10:11:12.‹digits6›       1 trace.go:236] Trace[‹digits9›]: "Get" url:/api/v1/secrets
+kube-system   Active   41d
+error: You must be logged in to the server (Unauthorized)
+aws_instance.web: Creation complete after 32s [id=i-‹hex17›]
+Error: Invalid provider configuration: the argument "api_token" is required, but no definition was found.
+  + password               = (sensitive value)
+variable "db_password" {⏎  type      = string⏎  sensitive = true⏎}
+random_password.db: Refreshing state... [id=none]
+  password = random_password.db.result
+    "h1:‹b64_44›",
+    "zh:‹hex64›",
+Terraform will perform the following actions: # aws_secretsmanager_secret.db will be created
+Lock Info:⏎  ID:        ‹uuid›⏎  Path:      tfstate/prod
+subnet-‹hex17› has no free addresses
+"lineage": "‹uuid›", "serial": 42
+No valid credential sources found. Please see the AWS provider docs for more information
+Unable to locate credentials. You can configure credentials by running "aws configure".
+An error occurred (ExpiredToken) when calling the ListBuckets operation: The provided token has expired.
+"RequestId": "‹uuid›", "HTTPStatusCode": 403
+"ETag": "\"‹hex32›\"", "Size": 1048576
+"VersionId": "‹url32›"
+An error occurred (AccessDenied): User: arn:aws:sts::‹digits12›:assumed-role/ci/build is not authorized to perform: secretsmanager:GetSecretValue
+"ImageDigest": "sha256:‹hex64›"
+sg-‹hex17› allows 0.0.0.0/0 on port 22
+ReceiptHandle is invalid; MessageId ‹uuid›
+MD5OfMessageBody: ‹hex32›
+stack arn:aws:cloudformation:us-east-1:‹digits12›:stack/web/‹uuid› is in UPDATE_ROLLBACK_FAILED state
+aws ssm get-parameter --name /prod/db/password --with-decryption
+eks: dial tcp: lookup ‹HEX32›.gr7.eu-west-1.eks.amazonaws.com: no such host
+ERROR: (gcloud.auth.print-access-token) You do not currently have an active account selected.
+ERROR: (gcloud.run.deploy) PERMISSION_DENIED: Permission 'secretmanager.versions.access' denied
+Reauthentication required.⏎Please enter your password:
+projects/acme/locations/europe-west1/operations/‹uuid›
+insertId: "‹low12›"
+trace: "projects/acme/traces/‹hex32›"
+serviceAccount:deploy@acme.iam.gserviceaccount.com
+Build ‹uuid› FAILURE step 3 "docker push"
+generation: '17‹digits14›'
+"kmsKeyName": "projects/acme/locations/eu/keyRings/r/cryptoKeys/k"
+(AuthorizationFailed) The client '‹uuid›' with object id '‹uuid›' does not have authorization to perform action
+/subscriptions/‹uuid›/resourceGroups/rg/providers/Microsoft.KeyVault/vaults/acme-kv
+AADSTS50126: Error validating credentials due to invalid username or password. Trace ID: ‹uuid›
+"tenantId": "‹uuid›", "appId": "‹uuid›"
+@Microsoft.KeyVault(SecretUri=https://acme-kv.vault.azure.net/secrets/db-password/)
+Correlation ID: ‹uuid› Timestamp: 2026-11-03 10:11:12Z
+ClientSecretCredential authentication unavailable. Environment variables are not fully configured.
+psql: error: connection to server on socket "/var/run/postgresql/.s.PGSQL.5432" failed: fe_sendauth: no password supplied
+ERROR:  relation "api_tokens" does not exist at character 15
+LOG:  duration: 1024.113 ms  execute S_1: SELECT * FROM users WHERE token = $1
+ERROR 1045 (28000): Access denied for user 'root'@'localhost' (using password: NO)
+CREATE TABLE users (id uuid PRIMARY KEY, password_hash text NOT NULL);
+ALTER TABLE sessions ADD COLUMN refresh_token varchar(255);
+SELECT id, email FROM users WHERE reset_token IS NULL LIMIT 10;
+ERROR:  syntax error at or near "PASSWORD"
+ALTER ROLE app WITH PASSWORD :'pw';
+MongoServerError: Authentication failed., code 18, ObjectId("‹hex24›")
+{ _id: ObjectId('‹hex24›'), createdAt: ISODate('2026-11-03T10:11:12Z') }
+WRONGPASS invalid username-password pair or user is disabled.
+NOAUTH Authentication required.
+(error) MOVED ‹n› 10.1.2.7:6379
+postgres://localhost:5432/shop_test
+mysql://${DB_USER}:${DB_PASS}@db:3306/shop
+postgresql://$(PGUSER):$(PGPASSWORD)@postgres/shop
+mongodb://localhost:27017,localhost:27018/?replicaSet=rs0
+jdbc:postgresql://db.example.org:5432/shop?sslmode=require
+redis://cache.internal:6379/1
+Server=localhost;Database=shop;Trusted_Connection=True;
+xid ‹digits8› lsn 0/‹HEX8›
+page checksum mismatch in file base/16384/‹digits5›
+deadlock detected: Process ‹n› waits for ShareLock on transaction ‹digits8›
+Pulsar producer acme-‹digits3›-‹digits2› closed
+topic-partition orders-3 offset ‹digits9›
+cluster id: ‹url22›
+elasticsearch: index [logs-2026.11.03] uuid [‹url22›]
+level=info ts=2026-11-03T10:11:12.345Z caller=main.go:42 traceID=‹hex32› msg="request done"
+{"level":"error","trace_id":"‹hex32›","span_id":"‹hex16›","msg":"token validation failed"}
+x-correlation-id=‹uuid› user=42 path=/login status=401
+CF-RAY: ‹hex16›-FRA
+ETag: W/"‹hex8›-‹mixed27›"
+< HTTP/1.1 304 Not Modified⏎< ETag: "‹hex32›"
+Digest: SHA-256=‹b64_44›
+HTTP/1.1 401 Unauthorized⏎WWW-Authenticate: Bearer realm="api", error="invalid_token"
+WWW-Authenticate: Basic realm="Restricted"
+Access-Control-Allow-Headers: Authorization, Content-Type, X-Api-Key
+Authorization: Basic <base64(user:password)>
+-H "Authorization: token ${GITHUB_TOKEN}"
+-H 'X-Api-Key: YOUR_API_KEY'
+curl -u "$USER:$PASSWORD" https://api.example.org/v1/me
+curl: (22) The requested URL returned error: 403
+Location: /login?next=%2Faccount%2Fpassword
+GET /reset-password?token=:token 404
+Set-Cookie: csrftoken=; expires=Thu, 01 Jan 1970 00:00:00 GMT
+Sec-CH-UA: "Chromium";v="124"
+User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)
+Nov  3 10:11:12 web sshd[‹n›]: Accepted publickey for deploy from 10.1.2.7 port 51122 ssh2: ED25519 SHA256:‹b64n43›
+The authenticity of host 'git.example.test (10.1.2.7)' can't be established.⏎ED25519 key fingerprint is SHA256:‹b64n43›.
+debug1: Offering public key: /home/dev/.ssh/id_ed25519 ED25519 SHA256:‹b64n43› agent
+ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC‹b64n300› dev@laptop
+|1|‹b64_28›|‹b64_28› ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43›
+git.example.test ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43›
+Warning: Identity file /root/.ssh/deploy_key not accessible: No such file or directory.
+Permissions 0644 for '/root/.ssh/id_rsa' are too open.
+Enter passphrase for key '/home/dev/.ssh/id_rsa':
+pam_unix(sshd:auth): authentication failure; logname= uid=0 euid=0 tty=ssh ruser= rhost=10.1.2.7
+Failed password for invalid user oracle from 10.1.2.7 port 40222 ssh2
+passwd: password expiry information changed.
+gpg: Signature made Tue Nov  3 10:11:12 2026 UTC⏎gpg:                using RSA key ‹HEX40›
+gpg: Can't check signature: No public key
+pub   ed25519 2026-01-01 [SC]⏎      ‹HEX40›
+W: GPG error: https://deb.example.test stable InRelease: NO_PUBKEY ‹HEX16›
+-----BEGIN PUBLIC KEY-----⏎MCowBQYDK2VwAyEA‹b64_44›⏎-----END PUBLIC KEY-----
+verify error:num=20:unable to get local issuer certificate
+depth=0 CN = example.org⏎subject key identifier: ‹colonHEX20›
+openssl rand -base64 32 > /run/secrets/session_key
+certbot: Saved at /etc/letsencrypt/live/example.org/privkey.pem
+unable to load Private Key⏎140‹digits12›:error:0909006C:PEM routines:get_name:no start line
+dnskey example.org. 3600 IN DNSKEY 257 3 13 ‹b64_88›
+_dmarc.example.org. 300 IN TXT "v=DMARC1; p=reject"
+v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA‹b64n300›IDAQAB
+postfix/smtp[‹n›]: ‹HEX10›: to=<x@example.org>, relay=mx.example.org[10.1.2.7]:25, dsn=5.7.1
+Message-ID: <‹uuid›@mail.example.org>
+Received: from mx (10.1.2.7) by mail.example.org with ESMTPS id ‹low12›
+boundary="=_‹hex32›"
+535 5.7.8 Error: authentication failed: UGFzc3dvcmQ6
+AUTH LOGIN
+Run actions/checkout@‹hex40›
+##[error]Process completed with exit code 1.
+::add-mask::***
+env:⏎  NPM_TOKEN: ***
+        token: ${{ secrets.GITHUB_TOKEN }}
+Warning: No files were found with the provided path: dist. No artifacts will be uploaded.
+Job 'deploy' needs 'build' job, but 'build' is not in any previous stage
+$ docker login -u $CI_REGISTRY_USER -p $CI_REGISTRY_PASSWORD $CI_REGISTRY
+Using docker image sha256:‹hex64› for node:20 with digest node@sha256:‹hex64› ...
+Skipping Git submodules setup⏎Checking out ‹hex8› as detached HEAD
+Finished: FAILURE [Pipeline] withCredentials⏎Masking supported pattern matches of $PASS
+orb: circleci/node@5.2.0 executor ‹uuid›
+Uploading report to codecov... resultURL /gh/acme/shop/commit/‹hex40›
+buildkite job ‹uuid› exited 255
+TeamCity: ##teamcity[buildProblem description='Password parameter is not set']
+fatal: [web1]: FAILED! => {"censored": "the output has been hidden due to the fact that 'no_log: true' was specified for this result"}
+ERROR! Attempting to decrypt but no vault secrets found
+become_password: "{{ vault_become_password }}"
+TASK [users : set password] ****************
+db_password: "{{ lookup('env', 'DB_PASSWORD') }}"
+"checksum": "‹hex40›", "changed": true, "md5sum": "‹hex32›"
+"invocation": {"module_args": {"password": "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"}}
+# .env.example⏎SECRET_KEY=⏎DATABASE_URL=⏎STRIPE_API_KEY=
+JWT_SECRET=changeme
+API_KEY=<YOUR_KEY>
+PASSWORD=********
+DB_PASSWORD=XXXXXXXX
+token: "REPLACE_ME"
+SECRET_KEY=your-secret-key-here
+apiKey: "xxxxxxxxxxxxxxxxxxxxxxxx"
+aws_secret_access_key = ${AWS_SECRET_ACCESS_KEY}
+client_secret: "<redacted>"
+"password": null,
+"token": ""
+password_min_length: 12
+secret_key_base: <%= ENV["SECRET_KEY_BASE"] %>
+key_file: /etc/ssl/private/server.key
+tokenizer: "cl100k_base"
+api_key_env: OPENAI_API_KEY
+keys: [id, name, created_at]
+primary_key: order_id
+sort_key = "created_at"
+ssl_key_file = '/etc/ssl/private/ssl-cert-snakeoil.key'
+auth_basic "Administrator’s Area";
+ssl_certificate_key /etc/nginx/ssl/example.org.key;
+AuthUserFile /etc/apache2/.htpasswd
+upstream prematurely closed connection while reading response header from upstream, request: "POST /oauth/token HTTP/1.1"
+The password field must be at least 12 characters long and contain a digit.
+We rotate API keys every 90 days; ask the platform team for access.
+Please never paste tokens into tickets.
+Forgot your password? Enter your e-mail address and we will send you a link.
+TODO: move the secret out of the repository before the release
+The access token is stored in the system keychain, not on disk.
+Secret scanning found 0 secrets in 214 files
+Use a personal access token instead of your account password.
+# The key is derived with Argon2id from the passphrase.
+Two-factor authentication is required for this organization.
+docs: explain how refresh tokens are rotated (#‹n›)
+feat(auth): add password strength meter
+fix: do not log authorization headers
+Expected: "password"⏎Received: "text"
+label for="password" is missing
+error.password.mismatch=The two passwords do not match
+"auth/wrong-password": "Wrong password or e-mail address"
+msgid "Password"⏎msgstr "Passwort"
+placeholder="Enter your API key"
+aria-label="Show password"
+const MAX_PASSWORD_LENGTH = 128;
+enum TokenKind { Ident, Number, LParen, RParen }
+interface SecretProvider { getSecret(name: string): Promise<string> }
+token.kind === SyntaxKind.StringLiteral
+function parsePassword(input) { return input.trim(); }
+return jwt.sign(payload, privateKey, { algorithm: 'RS256' });
+self.api_key = api_key or os.getenv("API_KEY")
+password.isBlank() -> Result.failure(EmptyPassword)
+raise ValueError("token must not be empty")
+unset AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN
+read -rs -p "Password: " PASSWORD
+export GPG_TTY=$(tty)
+TOKEN=$(vault kv get -field=token secret/ci)
+PGPASSWORD="$DB_PASSWORD" psql -h db -U app
+echo "$DOCKER_PASSWORD" | docker login --username ci --password-stdin
+bash: API_KEY: unbound variable
+zsh: command not found: vault
+op read "op://infra/db/password"
+pass show servers/db
+vault: Error making API request. Code: 403. Errors: * permission denied
+Key                Value⏎---                -----⏎Seal Type          shamir
+lease_id           database/creds/ro/‹mixed24›
+sops metadata not found in values.enc.yaml
+age: error: no identity matched any of the recipients
+recipient: age1‹low58›
+bitcoin: address bc1q‹low38› has no history
+tx 0x‹hex64› was not mined within 50 blocks
+execution reverted: ERC20: transfer amount exceeds balance (0x‹hex40›)
+blockHash: 0x‹hex64›, blockNumber: ‹n›
+contract deployed to 0x‹hex40› in tx 0x‹hex64›
+topic0 0x‹hex64› Transfer(address,address,uint256)
+Transaction signature: ‹sol_sig›
+declare_id!("‹sol_pub›");
+blockhash ‹sol_pub› not found
+ipfs://Qm‹b58_44›/metadata.json
+stellar account G‹b32_55› not funded
+npub1‹low58› follows 12 accounts
+Peer ID 12D3KooW‹b58_44› dialed
+uuid 'org.bluez' 0000180f-0000-1000-8000-00805f9b34fb
+job_id=‹uuid› state=failed attempt=3
+request ‹uuid› timed out after 30000ms
+payment retried with Idempotency-Key ‹uuid›, same body
+stream ‹uuid› closed by peer
+Etag mismatch: have ‹hex32›, want ‹hex32›
+build id ‹hex40› does not match symbols
+core dumped to /var/crash/core.‹digits5›.gz
+sha256sum: WARNING: 1 computed checksum did NOT match
+‹hex64›  shop-1.4.2-linux-amd64.tar.gz
+‹hex32› *setup.exe
+‹hex128›  SHA512SUMS
+crc32=‹hex8› size=‹n›
+/nix/store/‹low32›-openssl-3.0.13/lib/libssl.so
+hash mismatch in fixed-output derivation: specified: sha256-‹b64_44› got: sha256-‹b64_44›
+sha256 "‹hex64›"
+rev = "‹hex40›";⏎narHash = "sha256-‹b64_44›";
+url "https://dl.example.org/x-1.0.tar.gz"⏎  sha256 "‹hex64›"⏎  license "MIT"
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+data:font/woff2;base64,d09GMgABAAAAA‹b64n120›
+"mappings":"AAAA,SAASA,IAAI,CAACC,EAAG,GAAGC,EAAM"
+SGVsbG8sIFdvcmxkIQ==
+cursor: eyJpZCI6NDJ9
+next_page=‹b64_32› has_more=true
+17‹digits8›.‹digits6› [‹n›] redis ready to accept connections
+retry_after_ms=‹digits5› epoch_ms=17‹digits11›
+Listening on 0.0.0.0:8080, pid ‹n›
+ISBN 978-3-‹digits2›-‹digits6›-‹n1›
+Invoice 2026-‹digits5› total 1.299,00 EUR
+lat=52.‹digits6›, lon=13.‹digits6›
+mem: ‹digits10› bytes, peak ‹digits10›
+Mon Nov  2 09:00:00 UTC 2026
+took 3.‹digits5› s (mean), range 3.1 … 4.2
+Author: Build Bot <build@example.org>⏎Date:   Tue Nov 3 10:11:12 2026 +0000⏎⏎    Bump jsonwebtoken to 9.0.2
+[main ‹hex7›] Remove hard-coded credentials
+Updating ‹hex7›..‹hex7›⏎Fast-forward
+pick ‹hex7› add password reset⏎squash ‹hex7› fix typo
+‹hex40› refs/tags/v1.4.0^{}
+error: Server does not allow request for unadvertised object ‹hex40›
+^‹hex7› (Build Bot 2026-11-03 10:11:12 +0000 42) def token
+blame: ‹hex8› (dev 2026-01-01 12) password = ask()
+git rev-parse HEAD⏎‹hex40›
+note: base commit ‹hex40› not found, using merge-base
+Range-diff: 1:  ‹hex7› = 1:  ‹hex7› Hide token in logs
+diff --git a/src/secrets.ts b/src/secrets.ts⏎similarity index 97%
+Deleted branch fix/password-reset (was ‹hex7›).
+tagger bot <bot@example.org> 1790000000 +0000
+gitdir: /src/.git/modules/vendor/lib
+pack-‹hex40›.idx is corrupt
+error: inflate: data stream error⏎fatal: pack has bad object at offset ‹digits8›: inflate returned -3
+Switched to a new branch 'chore/rotate-secrets'
+fatal: could not read Username for 'https://git.example.test': terminal prompts disabled
+fatal: could not read Password for 'https://ci@git.example.test': No such device or address
+remote: error: GH013: Repository rule violations found for refs/heads/main. Push cannot contain secrets
+Support for password authentication was removed. Please use a personal access token instead.
+[credential]⏎    helper = osxkeychain
+pre-commit: detect-private-key.............................Passed
+changeset: ‹n›:‹hex12›⏎tag: tip
+r‹n› | dev | 2026-11-03 10:11:12 +0000 | 1 line
+warning: field `api_key` is never read⏎  --> src/config.rs:9:5
+error[E0599]: no method named `expose_secret` found for struct `String` in the current scope
+error[E0382]: borrow of moved value: `token`
+error[E0433]: failed to resolve: use of undeclared crate or module `hmac`
+   Compiling password-hash v0.5.0
+warning: `shop` (lib) generated 3 warnings (run `cargo fix --lib -p shop` to apply)
+source = "registry+https://crates.example.test/index"⏎checksum = "‹hex64›"
+{"rev":"‹hex40›","crate":"ed25519-dalek"}
+"$message_type":"artifact","artifact":"/t/debug/deps/libring-‹hex16›.rmeta"
+thread 'main' panicked at 'called `Result::unwrap()` on an `Err` value: NotPresent', src/main.rs:7:42 // std::env::var("API_TOKEN")
+assertion `left == right` failed⏎  left: "‹hex64›"⏎ right: "‹hex64›" // sha256 of fixture
+rustc --crate-name shop --edition=2021 -C metadata=‹hex16› -C extra-filename=-‹hex16›
+Executable unittests src/lib.rs (target/debug/deps/shop-‹hex16›)
+insta: Snapshot Summary: login__wrong_password.snap.new
+match token { Token::Plus => self.add(), Token::Minus => self.sub(), _ => None }
+let secret = Secret::new(std::fs::read_to_string("/run/secrets/key")?);
+#[serde(skip_serializing)] password: String,
+#[arg(long, env = "API_KEY", hide_env_values = true)] api_key: String,
+pub fn verify(token: &Token, key: &PublicKey) -> Result<Claims, Error>
+const TOKEN_LEN: usize = 32;
+tokio::spawn(async move { refresh_token(client).await })
+impl fmt::Debug for Password { fn fmt(&self, f: &mut Formatter) -> fmt::Result { f.write_str("***") } }
+miri: error: Undefined Behavior: dereferencing pointer at alloc‹digits6›
+wasm-bindgen: export `__wbg_token_free` not found
+  /lodash@4.17.21:⏎    resolution: {integrity: sha512-‹b64_88›}⏎    dev: true
+"node_modules/jose": {⏎      "version": "5.2.4",⏎      "integrity": "sha512-‹b64_88›",
+pnpm-lock.yaml is not up to date with package.json (specifiers don't match: "dotenv": "^16.4.5")
+    "lodash": ["lodash@4.17.21", "", {}, "sha512-‹b64_88›"],
+error: integrity check failed for tarball: left-pad, expected sha1-‹b64_28›
+npm notice shasum:        ‹hex40›
+npm notice integrity:     sha512-‹b64n13›[...]‹b64n13›==
+npm audit: jsonwebtoken <=8.5.1 Severity: moderate - GHSA-hjrf-2m68-5959
+npm ERR! code ENEEDAUTH⏎npm ERR! need auth This command requires you to be logged in to https://npm.example.test/
+npm token list
+(node:‹n›) [DEP0182] DeprecationWarning: Short GCM authentication tags are deprecated
+SyntaxError: Unexpected token '<', "<!DOCTYPE "... is not valid JSON
+SyntaxError: Unexpected token u in JSON at position 0
+ReferenceError: apiKey is not defined⏎    at file:///app/src/client.mjs:4:17
+TypeError: Cannot read properties of undefined (reading 'accessToken')
+UnhandledPromiseRejection: Error: secretOrPrivateKey must have a value
+/app/.next/static/chunks/pages/login-‹hex16›.js
+/app/node_modules/.vite/deps/chunk-‹up8›.js?v=‹hex8›
+/app/node_modules/.pnpm/next@14.2.3_‹low26›/node_modules/next/dist/server/lib/start-server.js
+Error: Minified React error #418; visit https://react.example.org/errors/418
+<link rel="modulepreload" crossorigin href="/assets/vendor-‹mixed8›.js">
+<meta name="csp-nonce" content="{{ nonce }}">
+import styles from './Password.module.css'; // Password_input__‹mixed5›
+._1‹mixed5›_12 { display: grid }
+src: url(/fonts/inter.‹hex8›.woff2) format("woff2");
+workbox precache: {url: "/index.html", revision: "‹hex32›"}
+next-env: Loaded env from /app/.env.local
+const { data } = useSWR(token ? ['/api/me', token] : null, fetcher);
+export const authOptions = { secret: process.env.NEXTAUTH_SECRET };
+z.object({ email: z.string().email(), password: z.string().min(12) })
+res.cookie('token', token, { httpOnly: true, secure: true });
+const hash = crypto.createHash('sha256').update(password).digest('hex');
+useState<string>(''); // password
+logger.info({ password: '[Redacted]' }, 'login attempt');
+throw new UnauthorizedException('Invalid token');
+app.post('/login', passport.authenticate('local', { failureRedirect: '/login' }))
+axios.defaults.headers.common['Authorization'] = `Bearer ${token}`;
+describe('ApiKeyGuard', () => {
+cy.get('[data-test=password]').type(Cypress.env('PASSWORD'), { log: false })
+playwright: locator.fill: Timeout 30000ms exceeded. waiting for getByLabel('Password')
+eslint: 12:7  error  'refreshToken' is assigned a value but never used  @typescript-eslint/no-unused-vars
+prettier: [warn] src/auth/apiKey.ts
+  File "/usr/lib/python3.12/site-packages/jwt/api_jwt.py", line 210, in decode⏎jwt.exceptions.DecodeError: Not enough segments
+jwt.exceptions.ExpiredSignatureError: Signature has expired
+sqlalchemy.exc.ProgrammingError: (psycopg.errors.UndefinedColumn) column users.api_token does not exist
+RuntimeError: The session is unavailable because no secret key was set. Set the secret_key on the application
+TypeError: __init__() missing 1 required positional argument: 'api_key'
+botocore.exceptions.NoCredentialsError: Unable to locate credentials
+paramiko.ssh_exception.PasswordRequiredException: Private key file is encrypted
+cryptography.exceptions.InvalidSignature
+cryptography.fernet.InvalidToken
+smtplib.SMTPAuthenticationError: (535, b'5.7.8 Error: authentication failed:')
+huggingface_hub.errors.GatedRepoError: 401 Client Error. (Request ID: Root=1-‹hex8›-‹hex24›;‹uuid›)
+Special tokens have been added in the vocabulary, make sure the associated word embeddings are fine-tuned or trained.
+UserWarning: Token indices sequence length is longer than the specified maximum sequence length for this model (2048 > 1024)
+~/.cache/huggingface/hub/models--gpt2/snapshots/‹hex40›/config.json
+wandb: Run data is saved locally in ./wandb/run-20261103_101112-‹low8›
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
+GPU 0: NVIDIA H100 (UUID: GPU-‹uuid›)
+eos_token_id=50256, pad_token_id=50257
+{"model":"gpt-4o","usage":{"prompt_tokens":812,"completion_tokens":96,"total_tokens":908}}
+openai.RateLimitError: Error code: 429 - Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000
+poetry.lock: {file = "attrs-23.2.0-py3-none-any.whl", hash = "sha256:‹hex64›"}
+Pipfile.lock: "sha256": "‹hex64›"
+uv.lock: sdist = { url = "https://files.example.test/a.tar.gz", hash = "sha256:‹hex64›", size = 12345 }
+conda: numpy-1.26.4-py312h‹hex7›_0
+    sha256: ‹hex64›⏎    md5: ‹hex32›
+pytest: tmp_path = PosixPath('/tmp/pytest-of-ci/pytest-‹n›/test_token0')
+============================= test session starts =============================⏎collected 88 items / 1 error
+ruff: S105 Possible hardcoded password assigned to: "password" (src/a.py:4)
+bandit: Issue: [B106:hardcoded_password_funcarg] Severity: Low  Location: ./app/db.py:12
+app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY")
+conn = psycopg2.connect(host=cfg.host, user=cfg.user, password=cfg.password)
+if not hmac.compare_digest(expected, given): abort(403)
+keyring.set_password("acme", user, password)
+class Token(BaseModel): access_token: str; token_type: str
+def authenticate(username: str, password: str) -> User | None:
+assert "password" not in caplog.text
+parser.add_argument("--api-key", help="API key (or set ACME_API_KEY)")
+os.environ.pop("AWS_SECRET_ACCESS_KEY", None)
+org.springframework.beans.factory.UnsatisfiedDependencyException: Error creating bean with name 'passwordEncoder'
+io.jsonwebtoken.security.WeakKeyException: The specified key byte array is 56 bits which is not secure enough
+java.io.IOException: keystore password was incorrect⏎Caused by: java.security.UnrecoverableKeyException: failed to decrypt safe contents entry
+javax.crypto.BadPaddingException: Given final block not properly padded. Such issues can arise if a bad key is used during decryption.
+2026-11-03 10:11:12.345  INFO 1 --- [main] o.s.s.web.DefaultSecurityFilterChain: Will secure any request with [BearerTokenAuthenticationFilter]
+Using generated security password: (hidden)
+	at java.base/java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1144)
+spring.security.oauth2.client.registration.okta.client-secret=${OKTA_CLIENT_SECRET}
+private final PasswordEncoder encoder = new BCryptPasswordEncoder();
+public record LoginRequest(String username, String password) {}
+@ToString.Exclude private String secret;
+System.getProperty("javax.net.ssl.keyStorePassword")
+final String token = request.getHeader("X-Auth-Token");
+org.hibernate.SQL: select u.id,u.password from users u where u.email=?
+Alias name: server⏎Entry type: PrivateKeyEntry⏎Certificate chain length: 2
+Owner: CN=example.org⏎Serial number: ‹hex16›⏎Valid from: Tue Nov 03 10:11:12 UTC 2026
+         SHA256: ‹colonHEX32›
+kotlinc: warning: parameter 'token' is never used
+Execution failed for task ':app:validateSigningRelease'. > Keystore file '/app/release.jks' not found for signing config 'release'.
+> Could not find method storePassword() for arguments [null]
+gradle-8.7-bin/‹low25›/gradle-8.7
+scala: value password is not a member of com.acme.User
+[error] sbt.librarymanagement.ResolveException: unresolved dependency: com.github.jwt-scala#jwt-core_3;10.0.0
+ch.qos.logback: %mask{password} pattern active
+AndroidRuntime: FATAL EXCEPTION: main Process: com.acme.shop, PID: ‹n›
+adb: error: failed to get feature set: device '‹HEX12›' not found
+E/FirebaseMessaging: Failed to get FIS auth token
+I/flutter ( ‹n›): ══╡ EXCEPTION CAUGHT BY WIDGETS LIBRARY ╞══
+TextFormField(obscureText: true, decoration: InputDecoration(labelText: 'Password'))
+final token = await storage.read(key: 'access_token');
+panic: open /run/secrets/db_password: no such file or directory
+fatal error: all goroutines are asleep - deadlock!⏎⏎goroutine 1 [select]:
+	/go/src/app/token.go:31 +0x‹hex3›
+main.handler(0xc0000b‹hex4›, 0x‹hex2›)
+# example.test/shop/auth⏎./jwt.go:12:6: missing return
+go.sum: golang.org/x/oauth2 v0.19.0 h1:‹b64_44›
+SECURITY ERROR⏎This download does NOT match an earlier download recorded in go.sum.
+cfg.Password = strings.TrimSpace(string(b))
+if subtle.ConstantTimeCompare([]byte(a), []byte(b)) != 1 { return ErrBadToken }
+return fmt.Errorf("parse token: %w", err)
+bcrypt.CompareHashAndPassword(hash, []byte(password))
+http: TLS handshake error from 10.1.2.7:51022: remote error: tls: bad certificate
+golangci-lint: G101: Potential hardcoded credentials (gosec)
+staticcheck: const apiKeyHeader is unused (U1000)
+** (Mix) Could not compile dependency :bcrypt_elixir
+** (KeyError) key :secret_key_base not found in: [url: [host: "localhost"]]
+"jason": {:hex, :jason, "1.4.1", "‹hex64›", [:mix], [], "private", "‹hex64›"},
+#PID<0.‹n3›.0> running ShopWeb.Endpoint terminated
+secret_key_base: System.fetch_env!("SECRET_KEY_BASE"),
+iex> :crypto.strong_rand_bytes(32) |> Base.encode64()
+ghc: • Couldn't match expected type ‘Token’ with actual type ‘[Char]’
+stack: resolver: lts-22.18⏎sha256: ‹hex64›⏎size: 712153
+opam: [ERROR] The sources of package jwto could not be obtained: bad checksum, expected md5=‹hex32›
+Error in library(httr2) : there is no package called ‘httr2’
+Julia: git-tree-sha1 = "‹hex40›"⏎uuid = "‹uuid›"
+Can't locate Crypt/JWT.pm in @INC (you may need to install the Crypt::JWT module)
+lua: attempt to index a nil value (global 'token')
+NoMethodError (undefined method `password=' for #<User:0x0000‹hex12›>)
+Devise::Mapping: mapping for :admin_user not found
+Processing by SessionsController#create as HTML⏎  Parameters: {"authenticity_token"=>"[FILTERED]"}
+Started POST "/users/password" for 10.1.2.7 at 2026-11-03 10:11:12 +0000
+PLATFORMS⏎  x86_64-linux⏎DEPENDENCIES⏎  jwt⏎  rack-attack
+ActiveSupport::EncryptedFile::MissingKeyError: Missing encryption key to decrypt file with. Ask your team for your master key
+validates :password, length: { minimum: 12 }
+Rails.application.credentials.dig(:aws, :secret_access_key)
+rubocop: Style/HashSyntax: Use the new Ruby 1.9 hash syntax. :password => pw
+PHP Warning:  Undefined array key "api_token" in /app/src/Login.php on line 22
+In EncryptCookies.php line 44: The MAC is invalid. (DecryptException)
+composer.lock: "dist": {"type": "zip", "reference": "‹hex40›", "shasum": ""}
+Symfony\Component\DependencyInjection\Exception\EnvNotFoundException: Environment variable not found: "APP_SECRET".
+'secret' => $_ENV['APP_SECRET'],
+phpstan: Parameter #1 $password of function password_verify expects string, string|null given.
+<?php echo csrf_field(); ?>
+wp-config: define( 'AUTH_KEY', getenv('AUTH_KEY') );
+Deprecated: Function mcrypt_encrypt() is deprecated
+warning CS8618: Non-nullable property 'Password' must contain a non-null value when exiting constructor.
+Microsoft.Data.SqlClient.SqlException (0x80131904): Login failed for user 'app'. ClientConnectionId:‹uuid›
+   at Acme.Auth.TokenService.Issue(User user) in /src/Auth/TokenService.cs:line 61
+<AssemblyOriginatorKeyFile>acme.snk</AssemblyOriginatorKeyFile>
+"Microsoft.AspNetCore.App/8.0.4": { "sha512": "sha512-‹b64_88›" }
+options.Password.RequiredLength = 12;
+builder.Configuration.AddUserSecrets<Program>();
+[Authorize(AuthenticationSchemes = JwtBearerDefaults.AuthenticationScheme)]
+HRESULT: 0x8007052E The user name or password is incorrect.
+Get-Credential -UserName admin -Message "Enter the password"
+$password = Read-Host -AsSecureString "Password"
+PS C:\> (Get-FileHash .\setup.exe).Hash⏎‹HEX64›
+EventID 4625: An account failed to log on. Security ID: S-1-5-21-‹digits10›-‹digits10›-‹digits9›-1001
+{‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12›}
+Faulting module path: C:\Windows\System32\ntdll.dll⏎Report Id: ‹uuid›
+CertUtil: -hashfile command completed successfully. ‹hex64›
+Thumbprint: ‹HEX40›
+Segmentation fault (core dumped)⏎#0  0x0000‹hex12› in EVP_DecryptFinal_ex () from /lib/libcrypto.so.3
+token.h:14:8: error: redefinition of 'struct token'
+AddressSanitizer: SUMMARY: heap-buffer-overflow /src/base64.c:51 in b64_decode
+    Build ID: ‹hex40›
+valgrind: ==‹n›== Invalid read of size 8 at 0x‹hex8›: parse_key (conf.c:81)
+note: candidate: 'Token::Token(const std::string&)'
+if (strcmp(password, stored) != 0) return -1;
+#define API_KEY_MAX 128
+memset(secret, 0, sizeof secret);
+static const char *kPrompt = "Password: ";
+objdump: 00000000004‹hex5› <get_token>:
+error: no such module 'KeychainAccess'
+SecItemCopyMatching returned -25300 (errSecItemNotFound)
+let password = try Keychain.get("acme.password")
+error: Signing for "App" requires a development team. Select a development team in the Signing & Capabilities editor.
+    Signing Identity:     "Apple Development: Dev Team (‹up10›)"
+"state": {"revision": "‹hex40›", "version": "1.5.4"}
+CodeResources hash2: ‹b64_44›
+Step 4/9 : RUN echo "no secrets here"⏎ ---> Running in ‹hex12›
+ERROR: failed to register layer: Error processing tar file(exit status 1): archive/tar: invalid tar header
+manifest for registry.example.test/shop@sha256:‹hex64› not found: manifest unknown
+exporting layers done⏎ => writing image sha256:‹hex64›
+COPY --from=build /app/dist /usr/share/nginx/html
+buildx: importing cache manifest from registry.example.test/shop:cache => sha256:‹hex64›
+{"mediaType":"application/vnd.oci.image.layer.v1.tar+gzip","digest":"sha256:‹hex64›","size":32654}
+podman: Error: short-name "shop" did not resolve to an alias
+WARNING! Using --password via the CLI is insecure. Use --password-stdin.
+Login Succeeded
+services.db.environment.POSTGRES_PASSWORD must be a string, number or null
+network ‹hex64› not found
+Error: No such container: ‹hex12›
+docker secret ls⏎ID                          NAME          CREATED⏎‹low25›   db_password   3 weeks ago
+swarm node ‹low25› is down
+trivy: usr/lib/libssl.so.3 CVE-2024-0727 MEDIUM; Secrets: 0
+cosign: Verified OK; tlog index ‹digits8›, digest sha256:‹hex64›
+Warning  FailedMount  MountVolume.SetUp failed for volume "token" : secret "ci-token-‹low5›" not found
+deployment.apps/auth configured⏎secret/db unchanged
+ownerReferences:⏎- kind: ReplicaSet⏎  name: auth-‹hex10›⏎  uid: ‹uuid›
+pod-template-hash: ‹hex10›
+envFrom:⏎- secretRef:⏎    name: shop-env
+kubectl create secret generic db --from-file=password=./pw.txt
+data:⏎  password: <base64-encoded value>
+Error from server (NotFound): secrets "tls-cert" not found
+x509: certificate signed by unknown authority (possibly because of "crypto/rsa: verification error")
+Unable to connect to the server: getting credentials: exec: executable aws failed with exit code 255
+certificate-authority-data: DATA+OMITTED⏎client-key-data: REDACTED
+argocd app get shop: Sync Revision: ‹hex40›
+ExternalSecret "db": SecretSyncedError: could not get secret data from provider
+sealedsecret.bitnami.com/db created
+istio-proxy: upstream connect error or disconnect/reset before headers. x-request-id: ‹uuid›
+cert-manager: Issuing certificate as Secret does not exist secretName=tls
+etcdserver: request timed out, member ‹hex16›
+kubelet: failed to get sandbox "‹hex64›" status
+helm: Error: template: app/templates/deploy.yaml:31: nil pointer evaluating interface {}.password
+values.yaml: existingSecret: "" # name of a secret that has the key `password`
+auth:⏎  existingSecret: redis-auth⏎  existingSecretPasswordKey: password
+cilium endpoint ‹n› identity ‹digits5›
+Plan: 3 to add, 1 to change, 0 to destroy.
+  ~ secret_string = (sensitive value)
+data.aws_secretsmanager_secret_version.db: Reading...
+Error: Reference to undeclared input variable "github_token"
+  # module.db.random_password.this will be created⏎  + length = 32⏎  + result = (sensitive value)
+output "db_password" { value = random_password.db.result  sensitive = true }
+Error: error configuring Terraform AWS Provider: failed to refresh cached credentials, no EC2 IMDS role found
+provider["registry.example.test/hashicorp/aws"] 5.46.0 h1:‹b64_44›
+etag = "‹hex32›"
+ami = "ami-‹hex17›"
+vpc_security_group_ids = ["sg-‹hex17›"]
+pulumi: error: Missing required configuration variable 'shop:dbPassword'
+pulumi: urn:pulumi:prod::shop::aws:s3/bucket:Bucket::web-‹hex7›
+cdk: Resource handler returned message: "Secret already exists" (RequestToken: ‹uuid›, HandlerErrorCode: AlreadyExists)
+cdk asset ‹hex64›.zip uploaded
+An error occurred (UnrecognizedClientException) when calling the ListTables operation: The security token included in the request is invalid.
+An error occurred (InvalidSignatureException): Signature expired: 20261103T101112Z is now earlier than 20261103T102012Z
+SSO session has expired or is invalid. To refresh this SSO session run aws sso login
+{"UserId":"AIDA‹up16›","Account":"‹digits12›"}
+"KeyId": "‹uuid›", "KeyState": "PendingDeletion"
+"SecretARN": "arn:aws:secretsmanager:eu-west-1:‹digits12›:secret:db-‹mixed6›"
+LogStream: 2026/11/03/[$LATEST]‹hex32›
+START RequestId: ‹uuid› Version: $LATEST
+cloudfront distribution E‹up13› is InProgress
+hosted zone Z‹up20› has no record
+eni-‹hex17› is in use
+vpce-‹hex17› rejected
+snap-‹hex17› completed
+d-‹hex10›.awsapps.test
+route53 change C‹up20› PENDING
+cognito pool eu-west-1_‹mixed9› user is not confirmed
+x-amzn-trace-id: Root=1-‹hex8›-‹hex24›;Sampled=1
+codebuild:⏎  env:⏎    secrets-manager:⏎      DB_PASSWORD: prod/db:password
+gcloud secrets versions access latest --secret=db-password
+ERROR: (gcloud.auth.login) There was a problem with web authentication. Try running again with --no-launch-browser.
+"uniqueId": "1‹digits20›", "email": "ci@acme.iam.gserviceaccount.com"
+"etag": "BwX‹mixed8›="
+bigquery job acme:EU.bquxjob_‹hex8›_19‹hex9› failed
+gke-prod-pool-1-‹hex8›-‹low4› NotReady
+gs://acme-builds/source/17‹digits8›.‹digits6›-‹hex32›.tgz
+google.auth.exceptions.DefaultCredentialsError: Your default credentials were not found.
+az: 'login' credentials have expired due to inactivity. Trace ID: ‹uuid›
+/providers/Microsoft.Authorization/roleAssignments/‹uuid›
+"principalId": "‹uuid›", "type": "SystemAssigned"
+Azure.Identity.CredentialUnavailableException: DefaultAzureCredential failed to retrieve a token from the included credentials.
+keyvault: SecretNotFound: A secret with (name/id) db-password was not found in this key vault.
+x-ms-version: 2023-01-03⏎x-ms-client-request-id: ‹uuid›
+"clientSecret": "$(AZURE_CLIENT_SECRET)"
+azd env set AZURE_SUBSCRIPTION_ID ‹uuid›
+psql:dump.sql:12: ERROR:  role "app" does not exist
+FATAL:  no pg_hba.conf entry for host "10.1.2.7", user "app", database "shop", SSL off
+HINT:  No function matches the given name and argument types: gen_random_bytes(integer)
+DETAIL:  Key (email)=(x@example.org) already exists.
+CREATE INDEX sessions_token_hash_idx ON sessions USING btree (token_hash);
+COPY public.api_keys (id, name, created_at) FROM stdin;
+GRANT USAGE ON SCHEMA secrets TO reader;
+\password app
+local   all   all   scram-sha-256
+SELECT pg_read_file('postgresql.conf') LIKE '%password_encryption%';
+CREATE USER MAPPING FOR app SERVER s OPTIONS (user :'u', password :'p');
+ERROR 1819 (HY000): Your password does not satisfy the current policy requirements
+[Warning] [MY-010055] 'mysql_native_password' is deprecated
+[ERROR] Can't open and lock privilege tables: Table 'mysql.user' doesn't exist
+gtid_executed: ‹uuid›:1-‹n›
+SET PASSWORD FOR CURRENT_USER() = PASSWORD(@new);
+ORA-28001: the password has expired
+MongoParseError: Password contains unescaped characters
+{"t":{"$date":"2026-11-03T10:11:12.345Z"},"s":"I","c":"ACCESS","id":20249,"msg":"Authentication failed"}
+E11000 duplicate key error collection: shop.users index: token_1 dup key: { token: null }
+ClusterTime: Timestamp(17‹digits8›, 1) hash: BinData(0, "AAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+127.0.0.1:6379> CONFIG GET requirepass⏎1) "requirepass"⏎2) ""
+MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.
+run_id:‹hex40›
+Code: 516. DB::Exception: default: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)
+CqlTraceException: ‹uuid› trace not found
+kafka: SASL authentication failed: client is not authorized, mechanism PLAIN
+sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username="app" password="${KAFKA_PASSWORD}";
+consumer-group member id consumer-orders-1-‹uuid› left
+airflow.exceptions.AirflowNotFoundException: The conn_id `prod_db` isn't defined
+spark: Stage 3.0 (TID ‹n›) app-20261103101112-‹n›
+dag_id=sync run_id=scheduled__2026-11-03T00:00:00+00:00 map_index=-1
+jdbc:postgresql://{{ db_host }}:5432/{{ db_name }}
+DATABASE_URL=postgres://USER:PASSWORD@HOST:PORT/NAME
+amqp://<user>:<password>@rabbit:5672
+sqlite:///./dev.db
+mongodb+srv://<username>:<password>@cluster0.example.org/test
+bolt://localhost:7687
+clickhouse://ch.internal:9000/default
+{"ts":17‹digits8›.‹digits3›,"logger":"auth","msg":"login failed","request_id":"‹uuid›","reason":"bad password"}
+dd.trace_id=‹digits19› dd.span_id=‹digits18›
+otel: exporter timeout trace_id=‹hex32› span_id=‹hex16› trace_flags=01
+sentry event ‹hex32› captured
+X-Sentry-Trace: ‹hex32›-‹hex16›-1
+newrelic: transaction guid ‹hex16› dropped
+time="2026-11-03T10:11:12Z" level=warning msg="token is about to expire" ttl=59s accessor=redacted
+nginx: 10.1.2.7 - - [03/Nov/2026:10:11:12 +0000] "POST /oauth/token HTTP/1.1" 401 58 "-" "curl/8.5.0"
+haproxy: backend auth has no server available!
+caddy: {"level":"error","logger":"tls.obtain","msg":"could not get certificate from issuer"}
+http_requests_total{path="/password/reset",code="429"} ‹n›
+ALERT TokenExpiryImminent labels: {fingerprint="‹hex16›"}
+X-Fastly-Request-ID: ‹hex40›
+X-Amz-Cf-Pop: FRA56-P4⏎X-Cache: Miss from cloudfront
+Age: 312⏎ETag: "‹hex8›-‹hex3›"⏎Last-Modified: Tue, 03 Nov 2026 10:11:12 GMT
+Strict-Transport-Security: max-age=63072000; includeSubDomains; preload
+Repr-Digest: sha-256=:‹b64_44›:
+Public-Key-Pins: pin-sha256="‹b64_44›"; max-age=5184000
+Proxy-Authenticate: Negotiate
+Vary: Authorization, Cookie
+Authorization: Bearer {{access_token}}
+Authorization: AWS4-HMAC-SHA256 Credential=<access-key>/20261103/us-east-1/s3/aws4_request
+authorization: [REDACTED]
+Cookie: [filtered]
+X-Api-Key: ${env:API_KEY}
+curl -H "Authorization: Bearer $(gcloud auth print-access-token)" https://run.example.test/
+wget --user="$U" --ask-password https://example.org/f
+http --auth-type=bearer --auth="$TOKEN" GET :8000/me
+grpc: code = Unauthenticated desc = missing bearer token
+GET https://api.example.org/v1/users?api_key=[FILTERED] 403
+{"error":"invalid_client","error_description":"Client authentication failed","error_uri":"https://example.org/e"}
+{"error":{"code":"InvalidAuthenticationToken","innerError":{"request-id":"‹uuid›"}}}
+openapi: securitySchemes:⏎  bearerAuth:⏎    type: http⏎    scheme: bearer
+type Mutation { login(email: String!, password: String!): AuthPayload! }
+rpc RotateKey(RotateKeyRequest) returns (RotateKeyResponse);
+string password = 2 [(validate.rules).string.min_len = 12];
+systemd[1]: Starting OpenBSD Secure Shell server (InvocationID=‹hex32›)
+Nov  3 10:11:12 web sudo:   deploy : 3 incorrect password attempts ; TTY=pts/0 ; PWD=/srv ; USER=root ; COMMAND=/bin/ls
+sshd[‹n›]: Connection closed by authenticating user root 10.1.2.7 port 40122 [preauth]
+debug1: identity file /home/dev/.ssh/id_ed25519 type 3
+256 SHA256:‹b64n43› deploy@ci (ED25519)
++--[ED25519 256]--+⏎|      .o=*B       |
+no matching host key type found. Their offer: ssh-rsa,ssh-dss
+sign_and_send_pubkey: signing failed for ED25519 "/home/dev/.ssh/id_ed25519" from agent: agent refused operation
+Add correct host key in /root/.ssh/known_hosts to get rid of this message. Offending ECDSA key in /root/.ssh/known_hosts:12
+ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBB‹b64n86›= ci@build
+sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t‹b64n64› yubikey
+UUID=‹uuid› /boot ext4 defaults 0 2
+/dev/mapper/cryptroot: UUID="‹uuid›" TYPE="crypto_LUKS"
+No key available with this passphrase.
+gpg: key ‹HEX16›: public key "Release Bot <release@example.org>" imported
+gpg: decryption failed: No secret key
+gpg: signing failed: Inappropriate ioctl for device
+sub   rsa4096/‹HEX16› 2026-01-01 [E]
+-----BEGIN CERTIFICATE-----⏎MIIDdzCCAl+gAwIBAgIE‹b64n44›⏎‹b64n64›⏎-----END CERTIFICATE-----
+-----BEGIN PGP PUBLIC KEY BLOCK-----⏎⏎mDMEZ‹b64n59›⏎-----END PGP PUBLIC KEY BLOCK-----
+subject=CN = *.example.org⏎issuer=C = US, O = Example CA, CN = R3
+        X509v3 Authority Key Identifier: ‹colonHEX20›
+Enter PEM pass phrase:
+openssl: error:0480006C:PEM routines::no start line:Expecting: ANY PRIVATE KEY
+ssl_certificate_key "/etc/ssl/k.pem" is not readable
+SSL_ERROR_SYSCALL, errno 104 in connection to api.example.org:443
+wg: interface: wg0⏎  public key: ‹b64_44›⏎  private key: (hidden)⏎  listening port: 51820
+peer: ‹b64_44›⏎  allowed ips: 10.8.0.3/32
+[Peer]⏎PublicKey = ‹b64_44›⏎Endpoint = vpn.example.org:51820
+mail._domainkey IN TXT ( "v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC‹b64n176›IDAQAB" )
+_acme-challenge.example.org. 60 IN TXT "‹url43›"
+example.org. IN DS ‹n› 13 2 ‹HEX64›
+dovecot: auth: passwd-file(x@example.org): unknown user
+DKIM-Signature: v=1; a=rsa-sha256; d=example.org; s=mail; bh=‹b64_44›; b=‹b64_88›
+In-Reply-To: <‹mixed22›@mail.example.org>
+X-Mailer: sendmail⏎X-Spam-Status: No, score=-1.9
+450 4.7.1 Client host rejected: cannot find your hostname; queue id ‹HEX10›
+Subject: Your password was changed
+Hi, you asked to reset your password. If this was not you, ignore this mail.
+::error file=src/auth.ts,line=3::Secret API_KEY is not set for this environment
+uses: docker/login-action@‹hex40› # v3.1.0
+with:⏎  username: ${{ github.actor }}⏎  password: ${{ secrets.REGISTRY_TOKEN }}
+permissions:⏎  id-token: write⏎  contents: read
+Run ID: ‹digits11›, attempt 2, sha ‹hex40›
+Cache not found for input keys: node-‹hex64›
+Artifact deploy.zip has been successfully uploaded! Artifact ID ‹digits10›. SHA256 digest of uploaded artifact zip is ‹hex64›
+ERROR: Job failed: prepare environment: exit status 1. Check https://docs.example.test/runner/shells for more information
+Running with gitlab-runner 16.11.0 (‹hex8›)⏎  on shared-1 ‹url8›, system ID: s_‹hex12›
+variables:⏎  DEPLOY_TOKEN: $DEPLOY_TOKEN
+[Pipeline] withCredentials⏎[Pipeline] // withCredentials
+credentialsId: 'nexus-deploy'
+stage('Login') { sh 'docker login -u $USER --password-stdin < $PASS_FILE' }
+secret: !Ref DbSecret
+drone: secret: registry_password: cannot find secret
+travis_fold:start:secrets
+renovate: config.migrated hostRules token => **redacted**
+PLAY RECAP ***⏎web1 : ok=12 changed=3 unreachable=0 failed=1
+fatal: [db1]: UNREACHABLE! => {"msg": "Invalid/incorrect password: Permission denied, please try again."}
+ansible.cfg: vault_password_file = ~/.vault_pass
+no_log: true  # contains credentials
+$ANSIBLE_VAULT;1.1;AES256
+chef: data bag secret file /etc/chef/encrypted_data_bag_secret not found
+puppet: Error: Could not request certificate: the certificate retrieved from the master does not match the agent's private key
+salt: minion key for 'web1' is pending; fingerprint ‹colonhex32›
+# Copy to .env and fill in⏎OPENAI_API_KEY=sk-...⏎GITHUB_TOKEN=ghp_...
+JWT_SECRET=please-change-me
+PASSWORD=<your password here>
+SMTP_PASSWORD=
+api_key = "YOUR-API-KEY-HERE"
+"apiKey": "INSERT_YOUR_KEY",
+secretKey: '***'
+DB_PASS=$(cat /run/secrets/db)
+AWS_SECRET_ACCESS_KEY: ${{ secrets.AWS_SECRET_ACCESS_KEY }}
+TOKEN="${1:?usage: deploy.sh TOKEN}"
+password: "{{ .Env.PASSWORD }}"
+client_secret: ENC[AES256_GCM,data:REDACTED,type:str]
+passwordFile: /etc/borg/passphrase
+auth_token_ttl: 3600
+keyboard_layout: de
+key_rotation_days = 90
+foreign_key: user_id
+token_limit = 8192
+secretName: wildcard-tls
+"secret": false,
+authToken: undefined
+password_policy:⏎  min_length: 14⏎  require_symbols: true
+oauth_callback: /auth/callback
+ssh_private_key_path: ~/.ssh/deploy
+encryption: { algorithm: AES-256-GCM, kms: true }
+privateKeyFile=/etc/pki/tls/private/app.pem
+The password must contain at least one upper-case letter and one digit.
+Never share your recovery phrase with anybody.
+Your session has timed out, please log in again.
+A token is a unit of text; one token is about four characters.
+The seed for the random generator was fixed to make the test repeatable.
+Ask ops for the VPN password; it is not written down here.
+If you lose the private key, the funds cannot be recovered.
+Rotate the signing key before the certificate expires.
+// TODO: encrypt the refresh token at rest
+# never commit real keys; see docs/secrets.md
+docs(security): describe how API keys are hashed
+refactor: rename SecretKey to SigningKey
+chore(deps): bump golang-jwt from 5.2.0 to 5.2.1
+test: cover wrong password and locked account
+BREAKING CHANGE: tokens issued before 3.0 are no longer accepted
+msgstr "Le mot de passe est trop court"
+"login.password.placeholder": "Ihr Passwort"
+<label for="pw">Passwort</label>
+<TextField label="API key" type="password" autoComplete="off" />
+errors.invalid_token=The link has expired
+placeholder: 'pk_live_… or pk_test_…'
+while let Some(token) = lexer.next() {
+switch (token.type) { case TokenType.STRING: return this.string(); }
+private async getAccessToken(): Promise<string> {
+def token_expired?(token) = token.expires_at < Time.now
+const isSecret = (name) => /token|secret|password/i.test(name);
+secret = Secret.from_name("db")
+password = kwargs.pop("password", None)
+val (user, password) = credentials ?: return
+export DATABASE_URL="$(pass show db/url)"
+security find-generic-password -s acme -w
+secret-tool lookup service acme
+TOKEN=$(jq -r .access_token < token.json)
+set +x  # do not print the token
+echo "password: ${PASSWORD:0:2}***"
+vault kv get -mount=secret db⏎== Secret Path ==⏎secret/data/db
+Unseal Progress    1/3⏎Unseal Nonce       ‹uuid›
+token_accessor     redacted⏎token_policies     ["default"]
+age: error: no identities specified
+sops: lastmodified: "2026-11-03T10:11:12Z"⏎pgp: []⏎version: 3.8.1
+recipients: - age1‹low58›
+eth_getLogs topics: ["0x‹hex64›"]
+nonce too low: address 0x‹hex40›, tx: 12 state: 14
+0x‹hex40› is not the owner of token #‹n›
+transactionHash: '0x‹hex64›', gasUsed: ‹digits6›
+verifyingContract: "0x‹hex40›"
+hardhat: Contract 0x‹hex40› has not been verified yet
+txid ‹hex64›:0 is already spent
+bc1p‹low58› received 0.01 BTC
+Merkle root ‹hex64› does not match
+solana: Error: AccountNotFound: pubkey=‹sol_pub›
+Program log: mint ‹sol_pub› supply 1000000
+signature ‹sol_sig› was not confirmed in 30.00 seconds
+ipns: /ipns/k51qzi5uqu5d‹low50› could not resolve
+cosmosvaloper1‹low38› jailed
+cid: bafkrei‹low52›
+swarm: dial /ip4/10.1.2.7/tcp/4001/p2p/12D3KooW‹b58_44›: i/o timeout
+Torrent: magnet:?xt=urn:btih:‹hex40›&dn=ubuntu.iso
+uuid: "‹uuid›", name: "Living room lamp"
+snapshot ‹hex8› saved
+restic: repository ‹hex10› opened (version 2, compression level auto)
+borg: Archive fingerprint: ‹hex64›
+rsync error: some files/attrs were not transferred (code 23) at main.c(1338)
+dedupe: chunk ‹hex64› referenced 3 times
+MD5 (app.zip) = ‹hex32›
+SHA2-256(app.tar.gz)= ‹hex64›
+B2SUM ‹hex128›  app.img
+xxh64: ‹hex16›  data.bin
+{ pkgs ? import (fetchTarball { url = "https://nix.example.test/x.tar.gz"; sha256 = "‹low52›"; }) {} }
+error: builder for '/nix/store/‹low32›-shop-1.0.drv' failed with exit code 1
+bazel: remote cache: 404 for /ac/‹hex64›
+ccache: result key ‹low30›
+guix: hash ‹low52› is invalid
+flatpak: Commit: ‹hex64›
+Homebrew: ==> Downloading https://dl.example.test/blobs/sha256:‹hex64›
+data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7
+data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=
+base64 -d <<< aGVsbG8gd29ybGQK
+"sources":["webpack:///./src/index.js"],"mappings":";;;;;AAAA,IAAIA,CAAC,GAAG,CAAC"
+pageToken=‹b64_32›
+{"next":"/items?after=‹b64_24›","count":50}
+continuationToken '‹b64_44›' for listing page 3 has expired
+epoch 17‹digits8›, slot ‹digits9›
+seq=‹digits9› ack=‹digits10› win 502
+GTIN ‹digits13› out of stock
+Order no. 100-‹digits7›-‹digits7› was shipped
+elapsed_ns=‹digits10› rss_kb=‹digits6›
+Tracking number 1Z‹up16›
+2026-11-03 10:11:12.345678+00 | 42 | active
+v20.12.2, npm 10.5.0, linux/amd64
+error[E0308]: mismatched types: expected `Secret<String>`, found `String` (password.rs:12)
+error[E0277]: the trait bound `Password: Serialize` is not satisfied
+error: cannot find derive macro `Token` in this scope
+warning: field `password` is never read
+note: required by a bound in `login`
+help: consider borrowing here: `&password`
+src/auth.rs:42: let password = Password::new(&input)?;
+let hash = Argon2::default().hash_password(password.as_bytes(), &salt)?;
+assert!(verify(&password, &hash).is_ok());
+pub struct Credentials { username: String, password: SecretString }
+impl Debug for Password { fn fmt(&self, f: &mut Formatter) }
+match env::var("DB_PASSWORD") { Ok(v) => v, Err(_) => String::new() }
+Caused by: environment variable not found: DB_PASSWORD
+TypeError: login() missing 1 required positional argument: 'password'
+TypeError: __init__() got an unexpected keyword argument 'api_key'
+ValueError: Password should contain upper and lower case
+pydantic: password: Field required [type=missing, input_value={'user': 'bob'}, input_type=dict]
+1 validation error for Settings⏎secret_key⏎  Field required
+  File "/app/auth/password.py", line 31, in check_password
+    if not pwd_context.verify(plain_password, hashed_password):
+    raise InvalidToken("Invalid or expired token")
+    token = request.headers.get("Authorization", "").split()[-1]
+    user = authenticate(username=username, password=password)
+    api_key = settings.API_KEY
+    client = OpenAI(api_key=os.environ.get("OPENAI_API_KEY"))
+    password = getpass.getpass("Password: ")
+    password = input("Enter password: ")
+parser.add_argument("--password", required=True, help="database password")
+parser.add_argument("--token", default=os.getenv("TOKEN"))
+@click.option("--password", prompt=True, hide_input=True, confirmation_prompt=True)
+@pytest.mark.parametrize("password", ["short", "nodigits"])
+E   AssertionError: assert 'password' in {'email': ['This field is required.']}
+E   fixture 'auth_token' not found
+FAILED tests/test_auth.py::test_login_wrong_password - assert 200 == 401
+bandit: B105:hardcoded_password_string Possible hardcoded password: ''
+semgrep: generic.secrets.security.detected-generic-secret
+trufflehog: 0 verified secrets, 2 unverified
+gitleaks: rule generic-api-key at src/config.ts:12
+const { username, password } = req.body;
+const password = document.getElementById("password").value;
+await user.comparePassword(password);
+res.cookie("token", token, { httpOnly: true });
+process.env.JWT_SECRET || "missing"
+localStorage.getItem("token")
+headers: { Authorization: `Bearer ${token}` }
+axios.post("/login", { username, password })
+expect(screen.getByLabelText("Password")).toBeInTheDocument();
+cy.get("#password").should("be.visible")
+await page.getByLabel("Password").fill(process.env.PASSWORD);
+TS2339: Property 'token' does not exist on type 'Session'.
+TS2345: Argument of type 'string | undefined' is not assignable to parameter of type 'Secret'.
+error TS7006: Parameter 'password' implicitly has an 'any' type.
+eslint: 12:7 error 'token' is assigned a value but never used no-unused-vars
+SyntaxError: Unexpected token 'export'
+SyntaxError: Unexpected token } in JSON at position 42
+JSON.parse: unexpected token at line 3 column 7
+Module not found: Can't resolve './auth/token'
+at Auth.login (/app/dist/auth.js:12:34)
+at TokenService.verify (webpack-internal:///./src/token.ts:42:11)
+java.lang.NullPointerException: Cannot invoke "String.length()" because "password" is null
+org.springframework.security.authentication.BadCredentialsException: Bad credentials
+Could not resolve placeholder 'db.password' in value "${db.password}"
+@Value("${app.jwt.secret}") private String secret;
+.password(passwordEncoder.encode(password))
+spring.datasource.password=${DB_PASSWORD}
+Caused by: java.security.UnrecoverableKeyException: Password must not be null
+keystore password was incorrect
+javax.crypto.BadPaddingException: Given final block not properly padded
+error CS0103: The name 'password' does not exist in the current context
+services.AddAuthentication().AddJwtBearer(o => o.TokenValidationParameters = p);
+var secret = builder.Configuration["Jwt:Secret"];
+IDX10503: Signature validation failed. Token does not have a kid. Keys tried: 'x'
+warning CS8618: Non-nullable property 'Password' must contain a non-null value
+undefined: token
+./main.go:12:3: password declared and not used
+cannot use token (variable of type *Token) as string value in argument to login
+panic: missing API_KEY
+flag provided but not defined: -token
+os.Getenv("API_TOKEN")
+cfg.Password = os.Getenv("DB_PASSWORD")
+func Login(user, password string) (*Token, error) {
+--- FAIL: TestLogin/wrong_password (0.00s)
+Error: Missing required argument: The argument "password" is required, but no definition was found.
+Error: Reference to undeclared input variable "db_password"
+Error: Unsupported argument "secret_key"
+  # random_password.db will be created
+  + password = (sensitive value)
+  + token = (known after apply)
+output "token" { value = module.x.token }
+password = random_password.db.result
+password = file("${path.module}/pw.txt")
+api_key = var.datadog_api_key
+token = data.vault_generic_secret.x.data["token"]
+ansible: fatal: [web1]: FAILED! => {"msg": "Missing sudo password"}
+ansible: the field 'password' has an invalid value, which includes an undefined variable
+password: "{{ vault_db_password }}"
+no_log: true # hides password
+ansible_become_password: "{{ become_pass }}"
+TASK [Set root password] ******
+env:⏎  TOKEN: ${{ secrets.TOKEN }}
+with:⏎  token: ${{ github.token }}
+  password: ${{ secrets.REGISTRY_PASSWORD }}
+permissions: id-token: write
+Error: Resource not accessible by integration (token lacks scope)
+##[error]The process failed: authentication token expired
+Warning: Unexpected input(s) 'token', valid inputs are ['path', 'ref']
+Run echo "::add-mask::$TOKEN"
+TOKEN: ***
+  env: DB_PASSWORD: ***
+CI_JOB_TOKEN: [MASKED]
+echo "$REGISTRY_PASSWORD" | docker login -u "$USER" --password-stdin
+docker login -u bob --password-stdin < pw.txt
+error: unauthorized: incorrect username or password
+denied: requested access to the resource is denied
+secret: secret "app-tls" not found in namespace "prod"
+MountVolume.SetUp failed for volume "secrets-store": rpc error
+Error: couldn't find key password in Secret prod/db-creds
+Error: secret prod/db-creds has no key "token"
+kubectl get secret db-creds -o jsonpath='{.data.password}' | base64 -d
+kubectl create secret generic db --from-literal=password=$DB_PASS
+imagePullSecrets: - name: regcred
+automountServiceAccountToken: false
+tokenReviews is forbidden: User "system:serviceaccount:prod:app"
+helm: coalesce.go: warning: cannot overwrite table with non table for auth.password
+--set auth.password=$PASSWORD
+helm upgrade app ./chart --set image.tag=‹hex40›
+vault: permission denied on secret/data/prod/db
+vault kv get -field=password secret/prod/db
+Error making API request. URL: GET http://127.0.0.1:8200/v1/auth/token/lookup-self Code: 403
+Key                 Value⏎---                 -----⏎token_duration      768h
+token_accessor      n/a
+token_policies      ["default"]
+aws: Unable to locate credentials. You can configure credentials by running "aws configure".
+The security token included in the request is invalid
+SignatureDoesNotMatch: The request signature we calculated does not match
+aws secretsmanager get-secret-value --secret-id prod/db --query SecretString
+"ARN": "arn:aws:secretsmanager:eu-west-1:‹digits12›:secret:prod/db-‹mixed6›"
+"VersionId": "‹uuid›"
+gcloud: ERROR: There was a problem refreshing your current auth tokens: invalid_grant
+az keyvault secret show --vault-name kv1 --name db-password
+AADSTS70043: The refresh token has expired. Trace ID: ‹uuid› Correlation ID: ‹uuid›
+ERROR 1396 (HY000): Operation CREATE USER failed for 'app'@'%'
+ALTER USER 'root'@'localhost' IDENTIFIED WITH auth_socket;
+plugin caching_sha2_password could not be loaded
+FATAL:  no pg_hba.conf entry for host "10.0.0.3", user "app", database "x", no encryption
+pg_hba.conf: local all all md5
+SELECT rolname, rolpassword IS NULL FROM pg_authid
+ORA-28002: the password will expire within 7 days
+Login failed for user 'sa'. Reason: Password did not match that for the login provided. [CLIENT: 10.0.0.5]
+MongoServerError: Authentication failed.
+ERR AUTH <password> called without any password configured for the default user
+ssh: handshake failed: ssh: unable to authenticate, attempted methods [none password]
+sshd: Failed none for invalid user test from 10.0.0.9 port 55012 ssh2
+Connection closed by authenticating user root 10.0.0.8 port 4022 [preauth]
+gpg: public key decryption failed: Bad passphrase
+gpg: skipped "bob@example.com": No secret key
+sec   rsa4096/‹HEX16› 2024-01-01 [SC]
+uid   [ultimate] bob <bob@example.com>
+ssb   rsa4096/‹HEX16›
+keytool error: java.io.IOException: keystore password was incorrect
+openssl: unable to load Private Key ‹digits15›:error:0906D06C
+curl: (22) The requested URL returned error: 401
+wget: Username/Password Authentication Failed.
+HTTP/2 401 www-authenticate: Bearer realm="https://auth.example.com/token",service="registry"
+set-cookie: theme=light; Max-Age=31536000
+cookie: _ga=GA1.2.‹digits9›.‹digits10›
+Set-Cookie: AWSALB=deleted; Expires=Thu, 01 Jan 1970 00:00:00 GMT
+csrf: token missing from request
+Invalid CSRF Token 'null' was found on the request parameter '_csrf'
+ActionController::InvalidAuthenticityToken
+django.middleware.csrf: Forbidden (CSRF cookie not set.): /login/
+npm error code ENEEDAUTH⏎npm error need auth This command requires you to be logged in
+yarn: YN0041: Invalid authentication (as an unknown user)
+cargo: error: no token found, please run `cargo login`
+twine: ERROR HTTPError: 403 Forbidden Invalid or non-existent authentication information
+gem: Your rubygems API key is required
+go: could not read Username: terminal prompts disabled
+git: Password authentication is not supported for Git operations
+Username for 'https://github.com': 
+Password for 'https://bob@github.com': 
+remote: Invalid username or password.
+hint: You may want to use a personal access token
+solana: Error: Dynamic program error: No default signer found, run "solana-keygen new -o /root/.config/solana/id.json"
+Error: keypair file /root/.config/solana/id.json not found
+Program log: AnchorError caused by account: authority. Error Code: ConstraintHasOne
+Wrote new keypair to /tmp/k.json⏎pubkey: ‹sol_pub›
+Recovered 1 program account ‹sol_pub›
+wallet adapter: WalletNotConnectedError
+mnemonic phrase must be 12 or 24 words long and separated by spaces
+restore the backup into another folder before you start again please
+the seed data must include three users each having one valid account
+call to 0x‹hex40› failed
+phone call ended after 30 s
+tel: field is empty
+port 5555 number 12345
+fax machine offline
++12 lines added
++1234567 bytes
+-1 (10) 200-300
+time 10-11-2026 12:00:00
+version 2.10.333-4444
+10.2.3.4-5
+id 123-45-678
+build 123-456-78
+ref 2026-10-12
+123-456-7890123
+order 555-0100
+zip 12345-6789
+range 1000-2000-3000
+ETA 00:49:30
+serial 1234-5678-9012-3456 rejected
+card reader not found
+card type unknown
+IBAN DE‹digits9›
+isbn 9783161484100
+epoch 1762164672
+1762164672123456789 ns
+AccountName=x;AccountKey=
+AccountKey=***;EndpointSuffix=core.windows.net
+SharedAccessKeyName=RootManageSharedAccessKey
+sig=REDACTED&se=2026
+?sv=2023&sr=b&sig=***
+ErrorCode:AuthenticationFailed RequestId:‹uuid› Time:2026-11-03
+subscription ‹uuid› not found
+tenant id ‹uuid›
+objectId: ‹uuid›
+client id ‹uuid› not found in directory
+Resource group 'rg-key-prod-01' could not be found
+key vault kv-prod-01 not found
+secret https://kv1.vault.azure.net/secrets/db/‹hex32› is disabled
+keyvault key version ‹hex32›
+"kid": "https://kv1.vault.azure.net/keys/k/‹hex32›"
+correlation ‹uuid› timestamp
+Basic realm="Restricted"
+Basic usage: app run
+basic block 12 in function main
+user:group 1000:1000
+chown app:app /data
+image app:1.2.3
+localhost:8080
+file.py:12: error
+key:value
+foo:bar
+- "8080:80"
+- "app:latest"
+users: ["bob:admin"]
+btoa(user + ":" + pass)
+base64.b64encode(credentials)
+Base64 of ‹n› bytes
+curl -u $USER:$PASS https://x
+curl -u "${U}:${P}" https://x
+chown -R 33:33 /var/www
+-a always:latest1
+ssh -l bob host
+rsync -a src:dst1 /mnt
+podman -u root:root2
+http://user:pass@localhost
+postgres://user:pass@localhost/x
+mysql://root:@localhost/x
+mongodb://localhost:27017,localhost:27018/x
+redis://default@localhost:6379
+Host=localhost;Database=x;Integrated Security=true
+Server=.;Trusted_Connection=True
+jdbc:postgresql://localhost:5432/x
+jdbc:h2:mem:testdb;DB_CLOSE_DELAY=-1
+UID=1000 GID=1000
+PWD=/home/bob/app
+OLDPWD=/tmp
+uid=1000(bob) gid=1000(bob)
+sid S-1-5-18
+pat file not found
+wallet 0x‹hex40›
+signature 0x‹hex130›
+sig ‹hex128›
+sig: ‹sol_sig›
+pk ‹hex64›
+pk=‹hex64›
+vk: ‹hex64›
+x: ‹hex64› y: ‹hex64›
+point (‹hex64›, ‹hex64›)
+r=‹hex64› s=‹hex64›
+id ‹hex64›
+root ‹hex64›
+proof ‹hex64›
+prev ‹hex64›
+parentHash 0x‹hex64›
+logsBloom 0x‹hex64›
+uncle ‹hex64›
+epoch root ‹hex64›
+code hash ‹hex64›
+storage slot 0x‹hex64›
+salted: false
+event topic 0x‹hex64›
+selector 0x‹hex8›
+calldata 0x‹hex8›‹hex64›
+bytecode 0x6080604052‹hex64›
+revert data 0x08c379a0‹hex64›
 """

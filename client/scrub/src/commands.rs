@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{self, is_mixed, is_placeholder};
 use super::memo::{Settled, Site};
 use super::text::{Text, is_base64, is_basic, is_token};
-use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
 
 /// A shell word: quoted or up to a blank.
@@ -29,7 +29,7 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     if text.before(anchor.start).is_ascii_alphanumeric() {
         return;
     }
-    let mut at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\''));
+    let mut at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\'' | b','));
     if text.starts(anchor.end, "%20") {
         at = anchor.end + 3;
     }
@@ -41,6 +41,14 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
         let value = text.slice(at..end);
         if value.len() >= 8 && is_basic(value) {
             found.push(Candidate { category: Category::BasicAuth, range: at..end });
+        } else if text.at(end) == b':' && end > at {
+            // Not encoded yet: `Basic name:secret`.
+            let stop =
+                text.run(end + 1, 64, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
+            let secret = text.slice(end + 1..stop);
+            if looks::is_chosen(secret) && !is_placeholder(secret) && !secret.contains(&b'/') {
+                found.push(Candidate { category: Category::BasicAuth, range: end + 1..stop });
+            }
         }
         return;
     }
@@ -95,13 +103,17 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
         b"bot",
     ];
     let scheme = known.iter().any(|name| first.eq_ignore_ascii_case(name))
-        || rest.len() <= 512 && (super::value::is_generated(rest, 24) || super::value::is_uuid(rest));
+        || rest.len() <= 512 && (super::looks::is_generated(rest, 24) || super::looks::is_uuid(rest));
     let one = rest.is_empty() && !is_placeholder(text.peek(range.clone()));
     // What begins inside of another's value ends where that ends, and is mixed only if that is.
     if !(one || scheme) || range.start < text.1.settled(Settled::Authorization) {
         return;
     }
     let secret = text.slice(range.clone());
+    // `Credential=<access-key>/…`, `get("Authorization", "").split()`
+    if secret.starts_with(b")") || text.at(end) == b'<' || secret.len() <= 512 && is_placeholder(secret) {
+        return;
+    }
     text.1.settle_cut(Settled::Authorization, at..end, 4096);
     if (one && is_mixed(secret, 12)) || (scheme && is_mixed(secret, 8)) {
         let category = if first.starts_with(b"AWS4") { Category::Aws } else { Category::Token };
@@ -112,6 +124,14 @@ pub(super) fn authorization(text: Text<'_>, anchor: Range<usize>, found: &mut Ve
 /// `IDENTIFIED BY 'password'`, `pass:password` of openssl.
 pub(super) fn phrase(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let word_at = |from: usize| text.run(from, 48, super::text::is_word);
+    // `revision identified by '…'` is a sentence.
+    let by = text.starts(anchor.start, "identified");
+    let sql = ["create ", "alter ", "grant ", "user", "role", "link", "connect"];
+    let line = text.line(anchor.start);
+    let begins = text.peek(line.start..anchor.start).trim_ascii().is_empty();
+    if by && !begins && !text.has(Site::Before, line.start..anchor.start, &sql) {
+        return;
+    }
     let openssl = text.slice(anchor.clone()).eq_ignore_ascii_case(b"pass:");
     if openssl && !text.line_has(anchor.start, &["-passin", "-passout", "openssl"]) {
         return;
@@ -212,9 +232,26 @@ pub(super) fn base32(text: Text<'_>, from: usize, to: usize) -> Option<Candidate
     None
 }
 
+/// `/confirm/…`, `/invite/…`: who has the link needs nothing else.
+pub(super) fn link(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let mut start = anchor.end;
+    for _ in 0..5 {
+        let end = text.run(start, 128, |byte| is_token(byte) || byte == b'.');
+        let value = text.slice(start..end);
+        let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
+        if looks::is_generated(value, 16) && (hex || looks::is_random(value)) {
+            found.push(Candidate { category: Category::Token, range: start..end });
+        }
+        if !matches!(text.at(end), b'/' | b':') {
+            return;
+        }
+        start = end + 1;
+    }
+}
+
 /// Webhooks: the path is the secret.
 pub(super) fn webhook(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let end = text.run(anchor.end, 512, |byte| is_token(byte) || matches!(byte, b'/' | b'.' | b':'));
+    let end = text.run(anchor.end, 512, |byte| is_token(byte) || matches!(byte, b'/' | b'.' | b':' | b'@'));
     if end >= anchor.end + 16 && is_mixed(text.slice(anchor.end..end), 16) {
         found.push(Candidate { category: Category::Token, range: anchor.end..end });
     }

@@ -1,415 +1,18 @@
 //! Long hex strings: a secret, unless the text around says what public thing it is. The rule stands in the
 //! module's documentation.
 
+use super::explained::{BUILDS, CONTAINERS, EXPLAINS, GIT, KEYS, KEYS_AHEAD, LABELS, NO_THINGS, SECRETIVE};
 use super::memo::Site;
 use super::text::Text;
-use super::words::Words;
 use super::words::find;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 /// Digits that a run must have to count.
 pub(super) const LEAST: usize = 32;
 
-/// Labels of public values. They stand right before the run, with a separator at most.
-const LABELS: &[&str] = &[
-    "sha1",
-    "sha-1",
-    "sha224",
-    "sha-224",
-    "sha256",
-    "sha-256",
-    "sha2-256",
-    "sha384",
-    "sha-384",
-    "sha512",
-    "sha-512",
-    "sha3-256",
-    "md5",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "blake2",
-    "blake2b",
-    "blake2s",
-    "blake3",
-    "keccak256",
-    "crc",
-    "digest",
-    "checksum",
-    "checksums",
-    "cksum",
-    "hash",
-    "hashes",
-    "integrity",
-    "etag",
-    "if-match",
-    "if-none-match",
-    "narhash",
-    "buildid",
-    "build-id",
-    "build id",
-    "build_id",
-    "buildid[sha1]",
-    "uuid",
-    "guid",
-    "fingerprint",
-    "thumbprint",
-    "pubkey",
-    "public key",
-    "public_key",
-    "publickey",
-    "publickeytoken",
-    "txid",
-    "tx",
-    "transaction",
-    "block",
-    "commit",
-    "commit-id",
-    "commit_id",
-    "commitid",
-    "commithash",
-    "commit_hash",
-    "gitcommit",
-    "git_commit",
-    "vcs.revision",
-    "rev",
-    "revision",
-    "ref",
-    "sha",
-    "git-sha",
-    "git_sha",
-    "oid",
-    "tag",
-    "tree",
-    "parent",
-    "object",
-    "blob",
-    "head",
-    "trace id",
-    "traceid",
-    "trace_id",
-    "trace-id",
-    "span_id",
-    "spanid",
-    "request id",
-    "requestid",
-    "request_id",
-    "request-id",
-    "x-request-id",
-    "correlation id",
-    "correlation-id",
-    "correlationid",
-    "x-amzn-requestid",
-    "invocation",
-    "invocation id",
-    "deployment",
-    "replid",
-    "image id",
-    "imageid",
-    "image_id",
-    "container id",
-    "containerid",
-    "container_id",
-    "layer",
-    "id_hash",
-    "merkle_root",
-    "root hash",
-    "block hash",
-    "serial",
-    "serial number",
-    "subject key identifier",
-    "authority key identifier",
-    "version hash",
-    "cache key",
-    "cachekey",
-    "traceparent: 00",
-    "md5:",
-    "contract",
-    "signature hash",
-    "agent_id",
-    "account",
-    "address",
-    "frontier",
-    "previous",
-    "kid",
-    "shasum",
-    "trace",
-    "machine-id",
-    "machine id",
-    "machineid",
-    "key id",
-    "keyid",
-    "rsa key",
-    "dsa key",
-    "ecdsa key",
-    "eddsa key",
-    "btih",
-    "infohash",
-    "span id",
-    "artifact",
-    "lock",
-    "yarnlock",
-    "jj op",
-    "operation",
-    "link",
-];
-
-/// Words before a run that name nothing whose id it could be.
-const NO_THINGS: &[&str] = &[
-    "using",
-    "use",
-    "used",
-    "is",
-    "was",
-    "are",
-    "be",
-    "been",
-    "with",
-    "by",
-    "as",
-    "and",
-    "or",
-    "for",
-    "the",
-    "not",
-    "invalid",
-    "illegal",
-    "unexpected",
-    "unknown",
-    "bad",
-    "wrong",
-    "malformed",
-    "weak",
-    "leaked",
-    "value",
-    "values",
-    "string",
-    "hex",
-    "option",
-    "argument",
-    "set",
-    "given",
-    "pass",
-    "passed",
-    "enter",
-    "entered",
-    "try",
-    "tried",
-    "got",
-    "echo",
-    "print",
-    "said",
-    "contains",
-    "header",
-    "sent",
-    "line",
-    "text",
-    "pin",
-    "item",
-    "in",
-    "no",
-    "it",
-    "if",
-    "an",
-    "iv",
-];
-
-/// Parts of words before a run that name what lets in.
-const KEYS: &[&str] = &[
-    "key", "code", "nonce", "cookie", "sess", "login", "auth", "cipher", "aes", "licen", "access", "signing",
-    "crypt", "unlock", "pass", "ssid", "psk", "cred", "otp", "salt", "appid", "master", "pwd", "ltk",
-    "crumb", "csrf",
-];
-
-/// Words near a run that name what lets in.
-static KEYS_AHEAD: LazyLock<Words> =
-    LazyLock::new(|| Words::new("keys ahead", &["encryption", "cipher", "aes", "master", "network key"]));
-
-/// Words of git, on the line of an object's id.
-static GIT: LazyLock<Words> = LazyLock::new(|| {
-    Words::new(
-        "git",
-        &[
-            "commit",
-            "head",
-            "merge",
-            "tree ",
-            "parent ",
-            "cherry",
-            "revert",
-            "rebase",
-            "checkout",
-            "checked out",
-            "bisect",
-            "refs/",
-            "origin",
-            "submodule",
-            "fetch",
-            "git",
-            "object",
-            "blob",
-            "index ",
-            "tag ",
-            "branch",
-            "reflog",
-            "stash",
-            "ancestor",
-            "revision",
-            "pathspec",
-            "pick ",
-            "fixup ",
-            "squash ",
-            "updating ",
-            "fast-forward",
-            "remote",
-            "rev-parse",
-            "upstream",
-            "locked",
-            "rev=",
-            "sha ",
-            "could not read",
-            "unable to find",
-            "unable to read",
-            "vendor",
-            "moving to",
-            "checking out",
-            "working copy",
-            "jj ",
-            "ref ",
-            "resolved",
-            "switching to",
-            "switched to",
-            "built from",
-            "built at",
-            "pinned",
-            "clone",
-            "changeset",
-            "patch",
-            "blame",
-            "repository",
-            "deployed",
-            "bumped",
-            "archive",
-            "strip_prefix",
-        ],
-    )
-});
-
-/// Words about what was built of an object of git, near its id.
-static BUILDS: LazyLock<Words> = LazyLock::new(|| {
-    Words::new(
-        "builds",
-        &["build", "deploy", "version", "release", "rollback", "upload", "artifact", "report"],
-    )
-});
-
-/// Words that name a public number, up to [`NEAR`] bytes before a run or [`AFTER`] after it.
-static EXPLAINS: LazyLock<Words> = LazyLock::new(|| {
-    Words::new(
-        "explains",
-        &[
-            "checksum",
-            "digest",
-            "sha1",
-            "sha2",
-            "sha-",
-            "sha5",
-            "sha3",
-            "md5",
-            "blake",
-            "hash",
-            "mismatch",
-            "integrity",
-            "fingerprint",
-            "pubkey",
-            "thumbprint",
-            "etag",
-            "cache",
-            "journal",
-            "symbols",
-            "sampled",
-            "zipkin",
-            "jaeger",
-            "bad signature",
-            "machine-id",
-            "machine id",
-            "boot id",
-            "gpg",
-            "pgp",
-            "keyring",
-            "keyserver",
-            "build id",
-            "build-id",
-            "trace",
-            "span",
-            "request id",
-            "request-id",
-            "request_id",
-            "correlation",
-        ],
-    )
-});
-
 /// How far before a run, and how far after it, a word may stand that says what it is.
 const NEAR: usize = 48;
 const AFTER: usize = 24;
-
-/// Words of containers, on the line of an id.
-static CONTAINERS: LazyLock<Words> = LazyLock::new(|| {
-    Words::new(
-        "containers",
-        &[
-            "docker",
-            "container",
-            "image",
-            "layer",
-            "overlay",
-            "manifest",
-            "moby",
-            "containerd",
-            "buildkit",
-            "runc",
-            "volume",
-            "network",
-            "pod ",
-            "kubelet",
-            "digest",
-            "podman",
-            "oci",
-            "cgroup",
-            "snapshot",
-            "sandbox",
-            "crictl",
-            "nerdctl",
-            "ctr ",
-        ],
-    )
-});
-
-/// Words that make a run a secret whatever else the line says.
-static SECRETIVE: LazyLock<Words> = LazyLock::new(|| {
-    Words::new(
-        "secretive",
-        &[
-            "secret",
-            "token",
-            "passphrase",
-            "password",
-            "passwd",
-            "private",
-            "api_key",
-            "apikey",
-            "api-key",
-            "seed",
-            "credential",
-            "ntlm",
-            "hmac",
-            "salt",
-            "pepper",
-        ],
-    )
-});
 
 /// Whether a run of hex digits is a secret.
 pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
@@ -436,7 +39,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let before = text.peek(line.start..run.start);
     let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
     let secretive = SECRETIVE.are_in(near);
-    if labelled(before) || listed(text, &line, &run) {
+    if labelled(before) || called(before).is_some_and(labelled) || listed(text, &line, &run) {
         return false;
     }
     // `SHA2-256(name)= …` of openssl, `SHA256 (name) = …` of BSD.
@@ -444,8 +47,21 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if equals && text.has(Site::Before, line.start..run.start, &["sha", "md5", "blake"]) {
         return false;
     }
+    // The lock file of mix: a package, its version, its digests.
+    if text.find(Site::Before, line.start..run.start, "{:hex,").is_some() {
+        return false;
+    }
     if secretive {
         return true;
+    }
+    // Alone below a line that asked for a digest.
+    let above = || text.line_seen(Site::Above, line.start.saturating_sub(1));
+    if before.trim_ascii().is_empty()
+        && run.end >= line.end.saturating_sub(1)
+        && line.start > 0
+        && text.has(Site::Above, above(), &["hash", "checksum", "digest", "sha256", "sha1", "md5"])
+    {
+        return false;
     }
     if is_second(text, &run) || is_openpgp(digits) && !KEYS_AHEAD.are_in(near) {
         return false;
@@ -464,7 +80,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         return false;
     }
     if before.ends_with(b"0x") {
-        let public = ["tx", "hash", "block", "address", "contract"];
+        let public = ["tx", "hash", "block", "address", "contract", "bytecode", "calldata", "topic", "slot"];
         let sent = text.has(Site::Line, line.clone(), &["mined", "reverted", "confirmed"]);
         let thing = near.strip_suffix(b"0x").is_some_and(is_thing);
         return digits.len() != 40
@@ -501,7 +117,7 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             return false;
         }
     }
-    if is_part(near) {
+    if digits.len() == 64 && is_half(text, near, &line) || is_part(near) {
         return false;
     }
     let tagged = digits.len() == 40 && text.before(run.start) == b':';
@@ -523,10 +139,25 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     !(traced || mailed || marked || node)
 }
 
+/// `x: … y: …`, `r=… s=…`: a point's coordinate, a signature's half, with the other one on the line.
+fn is_half(text: Text<'_>, near: &[u8], line: &Range<usize>) -> bool {
+    let name = near.trim_ascii_end().strip_suffix(b":").or(near.strip_suffix(b"="));
+    let Some([rest @ .., letter]) = name else { return false };
+    let apart = rest.last().is_none_or(|byte| matches!(byte, b' ' | b'{' | b'(' | b','));
+    let other: &[&'static str] = match letter {
+        b'x' => &[" y:", " y=", ",y="],
+        b'y' => &["x:", "x="],
+        b'r' => &[" s:", " s=", ",s="],
+        b's' => &["r:", "r="],
+        _ => return false,
+    };
+    apart && text.has(Site::Line, line.clone(), other)
+}
+
 /// `event <id>`, `refname '<id>'`, `ObjectRef(<id>)`: the word before names a thing or what is done to it.
 fn is_thing(near: &[u8]) -> bool {
     let sign = |byte: &u8| {
-        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'{' | b':' | b'=' | b'@' | b'#')
+        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`' | b'(' | b'{' | b'[' | b':' | b'=' | b'@' | b'#')
     };
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let end = near.iter().rposition(|byte| !sign(byte)).map_or(0, |at| at + 1);
@@ -573,6 +204,9 @@ fn is_thing_name(name: &[u8]) -> bool {
         .rposition(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()))
         .map_or(0, |at| at + 1);
     let word = piece.get(hump..).unwrap_or_default();
+    // `topic0`
+    let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let word = word.get(..word.len() - digits).unwrap_or_default();
     // Of an id alone, another rule asks whose it is.
     word.len() >= 2
         && !name.eq_ignore_ascii_case(b"id")
@@ -584,6 +218,14 @@ fn is_thing_name(name: &[u8]) -> bool {
 /// 40 digits in upper case: a fingerprint of OpenPGP. Other programs write lower case.
 fn is_openpgp(digits: &[u8]) -> bool {
     digits.len() == 40 && !digits.iter().any(u8::is_ascii_lowercase)
+}
+
+/// What stands before a call whose argument the run is: `public_key: hex!("…")`.
+fn called(before: &[u8]) -> Option<&[u8]> {
+    let rest = before.strip_suffix(b"\"").or(before.strip_suffix(b"'")).unwrap_or(before);
+    let rest = rest.strip_suffix(b"(")?;
+    let name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'!');
+    rest.get(..rest.len() - rest.iter().rev().take(40).take_while(name).count())
 }
 
 /// A label right before the run.
@@ -716,7 +358,21 @@ fn in_path(text: Text<'_>, run: &Range<usize>) -> bool {
         && name <= run.end + 9
         && !text.at(name).is_ascii_alphanumeric();
     if find(word, b"://").is_some() {
-        let parts = [".git", "/commit", "/blob/", "/tree/", "/archive/", "/raw/", "/packages/", "/rev/"];
+        // The version of a key in a vault.
+        if find(word, b"vault.azure.net/").is_some() {
+            return true;
+        }
+        let parts = [
+            ".git",
+            "/commit",
+            "/blob/",
+            "/tree/",
+            "/archive/",
+            "/raw/",
+            "/packages/",
+            "/rev/",
+            "vault.azure.net/",
+        ];
         let repository = parts.iter().any(|part| find(word, part.as_bytes()).is_some());
         return repository && matches!(before, b'/' | b'#' | b'@' | b'=')
             || (before == b'/' && after == b'/')

@@ -1,29 +1,16 @@
-//! Names that say what their value is. The end of a name counts, so `token_url` and `password_file` are
-//! harmless.
+//! Values of names that say what they are.
 
 use super::category::Category;
+use super::looks;
 use super::memo::Site;
-use super::text::{Text, is_base64, is_basic};
+use super::names::{self, Trust, classify};
+use super::nearby::{apart, tried};
+use super::text::{Text, is_basic};
 use super::value::{self, Tie, Value};
 use super::words::find;
 use super::{Candidate, commands};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// How much a name promises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trust {
-    /// The value is a secret unless it is a placeholder or source code: `password`, `api_key`.
-    Strong,
-    /// The value is a secret only if it looks like one: `token`, `auth`, `session`.
-    Weak,
-    /// The value is a secret only if it looks generated: `key`.
-    Faint,
-    /// Digits: telephone, social security number.
-    Digits,
-    /// A seed, which may be a number that means nothing.
-    Seed,
-}
 
 /// From this length on a value counts as long.
 const LONG: usize = 512;
@@ -61,17 +48,30 @@ impl<'a> Names<'a> {
 
     /// The name around an anchor, its value, and what that is.
     pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+        if !text.slice(anchor.clone()).is_ascii() {
+            return self.foreign(text, anchor, found);
+        }
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
         // `sid=`, `pw:` end with the sign after a name.
         let signed =
-            matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':']);
-        let anchor = if signed { anchor.start..anchor.end - 1 } else { anchor };
+            matches!(text.slice(anchor.end.saturating_sub(2)..anchor.end), [_, b'='] | [b'w' | b'W', b':'])
+                || text.slice(anchor.clone()).eq_ignore_ascii_case(b"pat:");
+        let short = text.slice(anchor.clone()).len() == 3
+            && text.slice(anchor.start..anchor.end - 1).eq_ignore_ascii_case(b"pw");
+        let anchor = if signed || short { anchor.start..anchor.end - 1 } else { anchor };
         // `tel:` and `tel ` are names with what follows them.
         let closed = matches!(text.before(anchor.end), b':' | b' ');
         let mut end = if closed { anchor.end } else { text.run(anchor.end, 64, part) };
         while end > anchor.end && matches!(text.before(end), b'.' | b'-') {
             end -= 1;
+        }
+        // `session id`
+        if matches!(text.slice(end..end + 4), [b' ', b'i' | b'I', b'd' | b'D', b':' | b'=' | b' ']) {
+            let word = text.slice(start..end);
+            if ["session", "secret"].iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes())) {
+                end += 3;
+            }
         }
         if end <= self.read_to {
             return;
@@ -83,6 +83,9 @@ impl<'a> Names<'a> {
         if word.len() <= 8 && !word.starts_with(b"-") && text.before(start) == b' ' {
             let earlier = text.run_back(start - 1, 32, part);
             let joined = text.slice(earlier..end);
+            if names::is_public(joined) {
+                return;
+            }
             if earlier + 1 < start
                 && self.classify(joined).is_some_and(|(category, _)| {
                     category == Category::TotpSeed
@@ -98,14 +101,21 @@ impl<'a> Names<'a> {
         }
         let flag = text.at(name.start) == b'-';
         if trust == Trust::Digits {
-            found.extend(digits(text, category, name.end));
+            let after = digits(text, category, name.end);
+            let number =
+                after.or_else(|| if category == Category::Ssn { quoted_before(text, &name) } else { None });
+            found.extend(number);
             return;
         }
         let Some(value) = value::after_name(text, name.clone(), flag) else {
             if category == Category::TotpSeed {
                 commands::one_time(text, name, found);
-            } else if trust == Trust::Strong && category == Category::Password {
-                found.extend(tried(text, &name));
+            } else if category == Category::BasicAuth && text.at(name.end) == b' ' {
+                super::typed::pair_flag(text, name, found);
+            } else if category == Category::Password
+                && (trust == Trust::Strong || matches!(text.before(name.start), b'"' | b'\'' | b'#'))
+            {
+                tried(text, &name, found);
             } else if trust == Trust::Strong {
                 found.extend(apart(text, category, &name));
             }
@@ -123,10 +133,26 @@ impl<'a> Names<'a> {
         let password = trust == Trust::Strong && category == Category::Password && judged.is_none();
         found.extend(judged.or_else(|| beside.then(|| apart(text, category, &name)).flatten()));
         if password {
-            found.extend(tried(text, &name));
+            tried(text, &name, found);
         }
         if seed {
             commands::one_time(text, name, found);
+        }
+    }
+
+    /// The word for a password in another script, whole.
+    fn foreign(&mut self, text: Text<'a>, name: Range<usize>, found: &mut Vec<Candidate>) {
+        if name.end <= self.read_to {
+            return;
+        }
+        self.read_to = name.end;
+        let Some(value) = value::after_name(text, name.clone(), false) else { return };
+        let category = Category::Password;
+        if self.is_nested(&value.range) {
+            self.read_to = self.read_to.max(value.range.end);
+            found.push(Candidate { category, range: value.range });
+        } else {
+            found.extend(judge(text, name, category, Trust::Strong, value));
         }
     }
 
@@ -139,96 +165,6 @@ impl<'a> Names<'a> {
         self.long_to = self.long_to.max(value.end);
         self.nested > NESTED
     }
-}
-
-/// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
-/// word or a sign before it says to be the password.
-fn tried(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
-    const SAID: [&str; 13] = [
-        "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
-        " said",
-    ];
-    let line = text.line(name.start);
-    let to = line.end.min(name.end.saturating_add(APART));
-    let secret = |range: Range<usize>| {
-        let value = text.slice(range.clone());
-        (value::is_mixed(value, 6)
-            && !value::is_placeholder(value)
-            && !value::is_code(value)
-            && !value::is_location(value))
-        .then_some(Candidate { category: Category::Password, range })
-    };
-    let mut from = name.end;
-    loop {
-        let quote = text.run_seen(Site::Tried, from, to.saturating_sub(from), |byte| {
-            !matches!(byte, b'"' | b'\'' | b'`')
-        });
-        if quote >= to {
-            break;
-        }
-        let sign = text.at(quote);
-        let end = text.run(quote + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
-        if text.at(end) != sign {
-            return None;
-        }
-        let before = text.slice(from..quote).trim_ascii_end();
-        let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
-        if said && let Some(found) = secret(quote + 1..end) {
-            return Some(found);
-        }
-        from = end + 1;
-    }
-    // A sentence, a colon, and the last word of the line.
-    let prose = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'@' | b'-');
-    let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
-    let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
-    (text.starts(colon, ": ") && end == line.end).then(|| secret(colon + 2..end)).flatten()
-}
-
-/// How far from a name its value may stand.
-const APART: usize = 96;
-
-/// `"vN3x…" is not a valid API key`, `expected x-api-key to equal "vN3x…"`: a name without a value, and on its line
-/// what was clearly generated.
-fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> Option<Candidate> {
-    // `credential id …` is known to all.
-    if text.starts(name.end, " id") {
-        return None;
-    }
-    let part = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-');
-    let line = text.line(name.start);
-    let candidate = |range: Range<usize>| {
-        let word = text.slice(range.clone());
-        let whole = !part(text.before(range.start)) && !part(text.at(range.end));
-        let hex = word.iter().all(u8::is_ascii_hexdigit);
-        (whole
-            && !hex
-            && value::is_generated(word, 24)
-            && !value::is_location(word)
-            && !value::is_address(word))
-        .then_some(Candidate { category, range })
-    };
-    let first = line.start.max(name.start.saturating_sub(APART));
-    let mut at = name.start;
-    while at > first {
-        let end = text.run_back(at, at - first, |byte| !part(byte));
-        let start = text.run_back(end, end - first, part);
-        if let Some(found) = candidate(start..end) {
-            return Some(found);
-        }
-        at = start.min(at - 1);
-    }
-    let last = line.end.min(name.end.saturating_add(APART));
-    let mut at = name.end;
-    while at < last {
-        let start = text.run(at, last - at, |byte| !part(byte));
-        let end = text.run(start, last.saturating_sub(start), part);
-        if let Some(found) = candidate(start..end) {
-            return Some(found);
-        }
-        at = end.max(at + 1);
-    }
-    None
 }
 
 /// `cache key`, `RSA key`: the word before says that the key is none, or is known by its fingerprint.
@@ -259,304 +195,17 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"row",
         b"object",
         b"idempotency",
+        b"verification",
+        b"verifying",
+        b"sccache",
+        b"ccache",
+        b"host",
+        b"build",
         b"ccache",
         b"jwks:",
     ]
     .iter()
     .any(|known| word.eq_ignore_ascii_case(known))
-}
-
-/// The category and trust of a name, by its end.
-fn classify(name: &[u8]) -> Option<(Category, Trust)> {
-    use Category::{
-        ApiKey, Aws, Azure, BasicAuth, DatabaseUrl, Gcp, Password, Phone, PrivateKey, Ssn, Token, TotpSeed,
-    };
-    let plain: String = name
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric())
-        .map(|byte| char::from(byte.to_ascii_lowercase()))
-        .collect();
-    let plain = plain.trim_end_matches(|c: char| c.is_ascii_digit());
-    let last = plain.as_bytes().last();
-    // The last byte decides most of them.
-    let ends = |ends: &[&str]| ends.iter().any(|end| end.as_bytes().last() == last && plain.ends_with(end));
-    let has = |parts: &[&str]| parts.iter().any(|part| plain.contains(part));
-    let is = |names: &[&str]| names.contains(&plain);
-    if ends(&[
-        "publickey",
-        "pubkey",
-        "pubkeytoken",
-        "publictoken",
-        "tokentype",
-        "keytoken",
-        "pagetoken",
-        "continuationtoken",
-        "resumetoken",
-        "synctoken",
-        "nexttoken",
-        "cursortoken",
-        "pagetoken",
-        "continuationtoken",
-        "resumetoken",
-        "synctoken",
-        "cancellationtoken",
-        "nexttoken",
-        "cursortoken",
-    ]) || is(&["parsererrortoken"])
-    {
-        return None;
-    }
-    let secretive = ends(&[
-        "key",
-        "secret",
-        "token",
-        "password",
-        "pass",
-        "pwd",
-        "signature",
-        "credential",
-        "sas",
-        "pat",
-        "seed",
-    ]);
-    if ends(&[
-        "awssecretaccesskey",
-        "secretaccesskey",
-        "awssecretkey",
-        "awssessiontoken",
-        "xamzsecuritytoken",
-        "xamzsignature",
-        "awsaccesskeyid",
-        "accesskeyid",
-        "xamzcredential",
-    ]) || (secretive && has(&["aws", "amazon", "s3secret", "bedrock"]))
-    {
-        return Some((Aws, if has(&["id"]) && ends(&["keyid"]) { Trust::Weak } else { Trust::Strong }));
-    }
-    if ends(&[
-        "accountkey",
-        "sharedaccesskey",
-        "sharedaccesssignature",
-        "cosmoskey",
-        "storagekey",
-        "ocpapimsubscriptionkey",
-        "instrumentationkey",
-        "subscriptionkey",
-    ]) || (secretive && has(&["azure", "armclient", "aadclient", "cosmosdb", "azcopy"]))
-    {
-        return Some((Azure, Trust::Strong));
-    }
-    if ends(&["privatekeyid"])
-        || (secretive && has(&["gcp", "gcloud", "google", "firebase", "gmaps", "cloudsdk"]))
-    {
-        return Some((Gcp, Trust::Strong));
-    }
-    // Few names have a part of these, so the others are not searched for each.
-    let one_time = || {
-        has(&[
-            "totp",
-            "otpsecret",
-            "otpseed",
-            "otpkey",
-            "mfasecret",
-            "mfaseed",
-            "mfakey",
-            "twofactorsecret",
-            "twofactorkey",
-            "authenticatorkey",
-            "authenticatorsecret",
-            "googleauth",
-            "2fasecret",
-        ]) || (plain.contains("2fa") && ends(&["secret", "seed", "key"]))
-    };
-    if is(&["setupkey", "otp", "mfa", "2fa"]) || (has(&["otp", "fa", "auth"]) && one_time()) {
-        return Some((TotpSeed, Trust::Weak));
-    }
-    if ends(&[
-        "privatekey",
-        "privkey",
-        "secretseed",
-        "nanoseed",
-        "walletseed",
-        "masterseed",
-        "signingseed",
-        "keypair",
-        "seedhex",
-        "wif",
-        "xprv",
-        "deploykey",
-        "hostkey",
-        "walletkey",
-        "walletsecret",
-    ]) {
-        return Some((PrivateKey, Trust::Seed));
-    }
-    if is(&["seed", "secretkey", "sk"]) || ends(&["seed", "mnemonic", "seedphrase", "recoveryphrase"]) {
-        return Some(if is(&["secretkey", "sk"]) {
-            (ApiKey, Trust::Strong)
-        } else {
-            (PrivateKey, Trust::Seed)
-        });
-    }
-    if ends(&[
-        "password",
-        "passwd",
-        "passphrase",
-        "passwort",
-        "userpass",
-        "dbpass",
-        "rootpass",
-        "smtppass",
-        "mysqlpwd",
-        "userpwd",
-        "dbpwd",
-        "keypass",
-        "storepass",
-        "kennwort",
-        "motdepasse",
-        "contrasena",
-        "passwordhash",
-        "pgpassword",
-        "psk",
-        "presharedkey",
-    ]) {
-        return Some((Password, Trust::Strong));
-    }
-    if ends(&["pass", "pwd"]) && !ends(&["bypass", "compass", "renderpass", "oldpwd", "lopass", "highpass"]) {
-        // The shell's working folder is called PWD; a name that only ends so is a password.
-        return Some((Password, if is(&["pwd"]) { Trust::Weak } else { Trust::Strong }));
-    }
-    if ends(&[
-        "apikey",
-        "keyvalue",
-        "apitoken",
-        "apisecret",
-        "accesskey",
-        "appkey",
-        "appsecret",
-        "clientsecret",
-        "consumersecret",
-        "consumerkey",
-        "secretkey",
-        "signingkey",
-        "encryptionkey",
-        "masterkey",
-        "licensekey",
-        "writekey",
-        "authkey",
-        "servicekey",
-        "integrationkey",
-        "ingestkey",
-        "signingsecret",
-        "webhooksecret",
-        "sharedsecret",
-        "secretkeybase",
-        "apiauth",
-        "applicationkey",
-        "sendkey",
-        "serverkey",
-        "restkey",
-        "adminkey",
-    ]) {
-        return Some((ApiKey, Trust::Strong));
-    }
-    if ends(&[
-        "authtoken",
-        "accesstoken",
-        "refreshtoken",
-        "idtoken",
-        "bearertoken",
-        "sessiontoken",
-        "csrftoken",
-        "xsrftoken",
-        "logintoken",
-        "deploytoken",
-        "bottoken",
-        "registrytoken",
-        "githubtoken",
-        "gitlabtoken",
-        "npmtoken",
-        "usertoken",
-        "cookie",
-        "privatetoken",
-        "jobtoken",
-        "sessionid",
-        "sessid",
-        "sessionkey",
-        "oauthtoken",
-        "vaulttoken",
-        "servicetoken",
-        "personalaccesstoken",
-        "authhash",
-    ]) {
-        return Some((Token, Trust::Strong));
-    }
-    if ends(&["secret", "credentials", "credential"]) {
-        return Some((Token, Trust::Strong));
-    }
-    if ends(&["token", "session", "jwt", "bearer", "pat", "sid", "nonce"])
-        && !ends(&["nonce", "compat", "path"])
-    {
-        return Some((Token, Trust::Weak));
-    }
-    if ends(&["pw"]) {
-        return Some((Password, Trust::Weak));
-    }
-    if is(&["secretid"]) {
-        return Some((Token, Trust::Weak));
-    }
-    if ends(&["creds"]) || is(&["userpass"]) {
-        return Some((BasicAuth, Trust::Strong));
-    }
-    if is(&["auth"]) || ends(&["basicauth", "registryauth", "proxyauth"]) {
-        return Some((BasicAuth, Trust::Weak));
-    }
-    if ends(&["databaseurl", "dburl", "dsn", "connectionstring", "dburi", "databaseuri"]) {
-        return Some((DatabaseUrl, Trust::Weak));
-    }
-    if ends(&[
-        "phone",
-        "phonenumber",
-        "mobile",
-        "telephone",
-        "telefon",
-        "telefono",
-        "handy",
-        "cellphone",
-        "msisdn",
-        "fax",
-        "contactnumber",
-        "mobilenumber",
-        "callback",
-        "tel",
-    ]) && !ends(&["callback"])
-    {
-        return Some((Phone, Trust::Digits));
-    }
-    if is(&["ssn", "itin", "taxid", "taxpayerid", "taxpayeridentificationnumber"])
-        || ends(&["ssn", "socialsecuritynumber", "socialsecurityno", "socialsecurity", "securitynumber"])
-    {
-        return Some((Ssn, Trust::Digits));
-    }
-    (ends(&["key"])
-        && !ends(&[
-            "monkey",
-            "foreignkey",
-            "hotkey",
-            "cachekey",
-            "sortkey",
-            "partitionkey",
-            "keykey",
-            "websocketkey",
-            "hashkey",
-            "resultkey",
-            "rowkey",
-            "objectkey",
-            "idempotencykey",
-            "nodekey",
-            "startkey",
-        ]))
-    .then_some((ApiKey, Trust::Faint))
 }
 
 /// Whether this value of that name is a secret.
@@ -570,7 +219,38 @@ fn judge(
     let mut range = value.range.clone();
     let bytes = text.slice(range.clone());
     // `Authorization: Bearer …` and its like have rules of their own.
-    if value::is_placeholder(bytes) || bytes.len() < 3 {
+    if looks::is_placeholder(bytes) || bytes.len() < 3 || looks::is_pattern(bytes) {
+        return None;
+    }
+    if !value.quoted && value.tie == Tie::Loose && looks::is_camel(bytes) {
+        return None;
+    }
+    // `--password via the environment`
+    let words = [
+        &b"via"[..],
+        b"in",
+        b"on",
+        b"as",
+        b"for",
+        b"to",
+        b"with",
+        b"from",
+        b"at",
+        b"by",
+        b"flag",
+        b"option",
+        b"when",
+        b"instead",
+        b"if",
+    ];
+    if value.tie == Tie::Flag && words.contains(&bytes) {
+        return None;
+    }
+    let placed = [&b"./"[..], b"../", b"~/", b"/"].iter().any(|start| bytes.starts_with(start))
+        && looks::is_location(bytes);
+    if category == Category::Password && value.tie == Tie::Tight && placed && !value.quoted
+        || bytes.contains(&b'/') && looks::is_reference(bytes)
+    {
         return None;
     }
     if category == Category::BasicAuth {
@@ -578,8 +258,47 @@ fn judge(
         let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0);
         if let Some(colon) = colon.filter(|_| trust == Trust::Strong) {
             let secret = bytes.get(colon + 1..).unwrap_or_default();
-            let real = !secret.is_empty() && !secret.starts_with(b"//") && !value::is_placeholder(secret);
+            let real = !secret.is_empty() && !secret.starts_with(b"//") && !looks::is_placeholder(secret);
             return real.then_some(Candidate { category, range: range.start + colon + 1..range.end });
+        }
+        let named = colon.filter(|at| {
+            let (name, secret) = bytes.split_at(*at);
+            let secret = secret.get(1..).unwrap_or_default();
+            let person =
+                |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'@');
+            name.iter().all(person)
+                && looks::is_chosen(secret)
+                && !secret.starts_with(b"/")
+                && !looks::is_placeholder(secret)
+        });
+        // `'auth' => ['name', 'secret']`
+        let listed = value.quoted && matches!(text.before(range.start.saturating_sub(1)), b'[' | b'(');
+        if listed {
+            let next = text.run(range.end + 1, 4, |byte| matches!(byte, b',' | b' '));
+            let sign = text.at(next);
+            let end = text.run(next + 1, 96, |byte| byte != sign && byte != b'\n');
+            let both = matches!(sign, b'"' | b'\'') && text.at(end) == sign && next > range.end + 1;
+            if both && !looks::is_placeholder(text.peek(next + 1..end)) {
+                return Some(Candidate { category, range: next + 1..end });
+            }
+        }
+        if let Some(colon) = named {
+            return Some(Candidate { category, range: range.start + colon + 1..range.end });
+        }
+        // `REDISCLI_AUTH=…`
+        if !value.quoted && looks::is_code(bytes) {
+            return None;
+        }
+        let shouted = text.slice(name.clone()).iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+        if shouted && value.tie == Tie::Tight && looks::is_chosen(bytes) && !looks::is_location(bytes) {
+            return Some(Candidate { category: Category::Password, range });
+        }
+        if !plain_login(text, &name)
+            && looks::is_generated(bytes, 20)
+            && looks::is_random(bytes)
+            && !bytes.contains(&b'.')
+        {
+            return Some(Candidate { category: Category::Token, range });
         }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
     }
@@ -597,8 +316,28 @@ fn judge(
         return commands::base32(text, range.start, range.end.max(range.start + 1));
     }
     if plain.ends_with(b"cookie") {
+        // `NO_COOKIE: u32 = 34;`
+        let header = matches!(&plain[..], b"cookie" | b"set-cookie") && value.tie != Tie::Beside;
+        if !header && (looks::is_code(bytes) || !looks::is_mixed(bytes, 12)) {
+            return None;
+        }
         range = cookie(text, range, plain.ends_with(b"set-cookie"));
         let cookies = text.slice(range.clone());
+        // A visitor's number, or what the page looks like.
+        let plain = [
+            &b"_ga"[..],
+            b"_gid",
+            b"_fbp",
+            b"__utm",
+            b"theme=",
+            b"lang=",
+            b"locale=",
+            b"consent",
+            b"AWSALB=deleted",
+        ];
+        if plain.iter().any(|name| cookies.starts_with(name)) && !cookies.contains(&b';') {
+            return None;
+        }
         let lets_in = cookies.iter().any(u8::is_ascii_digit) || range.len() >= 24;
         return (range.len() >= 8 && lets_in).then_some(Candidate { category, range });
     }
@@ -606,22 +345,28 @@ fn judge(
         if let Some(phrase) = super::pem::words(text, range.start) {
             return Some(Candidate { category, range: phrase });
         }
-        let long = bytes.len() >= 32
+        let long = (bytes.len() >= 32 || looks::is_generated(bytes, 25))
             && !bytes.contains(&b' ')
-            && !value::is_location(bytes)
-            && !value::is_code(bytes);
+            && !looks::is_location(bytes)
+            && !looks::is_code(bytes);
         return long.then_some(Candidate { category, range });
     }
     let same = plain.ends_with(&bytes.to_ascii_lowercase()[..])
         && value.tie != Tie::Flag
         && bytes.iter().all(|b| b.is_ascii_lowercase() || *b == b'_');
-    if same && !value.quoted && value.tie == Tie::Tight && !value.alone {
+    if same && !value.quoted && (value.tie == Tie::Tight && !value.alone || bytes.contains(&b'_')) {
         // `connect(password=password)`
         return None;
     }
     let password = category == Category::Password;
+    if password && looks::is_pointer(bytes) {
+        return None;
+    }
     // `user.password = newPassword;`: a variable of that name.
     let kinds = [&b"password"[..], b"passwd", b"pwd", b"secret", b"token", b"key"];
+    let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let bytes_all = bytes;
+    let bytes = bytes.get(..bytes.len() - digits.min(2)).unwrap_or_default();
     let variable = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && kinds.iter().any(|kind| {
             bytes.len() > kind.len()
@@ -630,67 +375,110 @@ fn judge(
     if variable && !value.quoted && value.tie == Tie::Loose {
         return None;
     }
+    let bytes = bytes_all;
     // The number and the name of a resource: `arn:aws:secretsmanager:…:secret:name`.
     let resource = text.before(name.start) == b':' && text.before(name.start - 1).is_ascii_digit();
-    if !password && (resource || value::is_reference(bytes)) {
+    if !password && (resource || looks::is_reference(bytes)) {
         return None;
     }
     let secret = match (value.quoted, value.tie, trust) {
-        (_, Tie::Flag, Trust::Faint) if value::is_uuid(bytes) => true,
+        (_, Tie::Flag, Trust::Faint) if looks::is_uuid(bytes) => true,
+        (_, Tie::Tight | Tie::Loose, Trust::Faint)
+            if looks::is_uuid(bytes) && is_setting(text.slice(name.clone())) =>
+        {
+            true
+        }
         (_, _, Trust::Faint) => {
             let openpgp =
                 bytes.len() == 40 && bytes.iter().all(|b| b.is_ascii_digit() || matches!(b, b'A'..=b'F'));
             let beside = value.tie == Tie::Beside;
-            value::is_generated(bytes, 16)
-                && !value::is_location(bytes)
+            (looks::is_generated(bytes, 16) || looks::is_license(bytes))
+                && !looks::is_location(bytes)
                 && !bytes.contains(&b'.')
-                && !(beside && (openpgp || value::is_address(bytes)))
+                && !(beside && (openpgp || looks::is_address(bytes)))
         }
-        (_, Tie::Beside, Trust::Weak) if value::is_address(bytes) => false,
-        (true, _, Trust::Strong) if password => !value::is_sentence(bytes) && !same,
+        (_, Tie::Beside, Trust::Weak) if looks::is_address(bytes) => false,
+        (true, _, Trust::Strong) if password => !looks::is_sentence(bytes) && !same,
         (true, _, Trust::Strong) => {
             bytes.len() >= 6
                 && !bytes.contains(&b' ')
-                && !value::is_location(bytes)
-                && (value::is_mixed(bytes, 6) || bytes.len() >= 12)
+                && !looks::is_location(bytes)
+                && (looks::is_mixed(bytes, 6) || bytes.len() >= 12)
         }
-        (true, _, _) => value::is_mixed(bytes, 8) && !bytes.contains(&b' ') && !value::is_location(bytes),
+        (true, _, _) => looks::is_mixed(bytes, 8) && !bytes.contains(&b' ') && !looks::is_location(bytes),
         (false, Tie::Flag, Trust::Strong) => {
-            (password || value::is_mixed(bytes, 6)) && !value::is_location(bytes)
+            (password || looks::is_mixed(bytes, 6)) && !looks::is_location(bytes)
         }
         (false, Tie::Tight, Trust::Strong) => {
-            !value::is_code(bytes) && (password || !value::is_location(bytes) && bytes.len() >= 6)
+            !looks::is_code(bytes) && (password || !looks::is_location(bytes) && bytes.len() >= 6)
         }
         (false, Tie::Tight | Tie::Flag, _) => {
-            value::is_mixed(bytes, 8) && !value::is_code(bytes) && !value::is_location(bytes)
+            looks::is_mixed(bytes, 8) && !looks::is_code(bytes) && !looks::is_location(bytes)
         }
-        (false, Tie::Loose | Tie::Beside, _) if value::is_code(bytes) || value::is_location(bytes) => false,
+        (false, Tie::Loose | Tie::Beside, _) if looks::is_code(bytes) || looks::is_location(bytes) => false,
         (false, Tie::Loose | Tie::Beside, Trust::Strong) if value.alone => {
-            password || value::is_mixed(bytes, 6) || bytes.len() >= 12
+            password || looks::is_mixed(bytes, 6) || bytes.len() >= 12
         }
-        (false, Tie::Loose | Tie::Beside, Trust::Strong) => value::is_mixed(bytes, 6),
+        (false, Tie::Loose | Tie::Beside, Trust::Strong) => {
+            looks::is_mixed(bytes, 6) || password && looks::is_chosen(bytes)
+        }
         (false, Tie::Loose | Tie::Beside, _) => {
-            value::is_mixed(bytes, 12) || (value.alone && value::is_mixed(bytes, 8))
+            looks::is_mixed(bytes, 12) || (value.alone && looks::is_mixed(bytes, 8))
         }
     };
     secret.then_some(Candidate { category, range })
 }
 
+/// `POSTMARK_KEY`, `services.postmark.key`: a key among a program's settings.
+fn is_setting(name: &[u8]) -> bool {
+    let things =
+        ["cache", "idem", "row", "object", "sort", "primary", "partition", "routing", "dedup", "lock", "job"];
+    let shouted = name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+    let dotted = name.iter().filter(|byte| **byte == b'.').count() >= 2;
+    (shouted && name.len() > 4 || dotted)
+        && !things.iter().any(|thing| find(name, thing.as_bytes()).is_some())
+}
+
+/// Whether the name is that of who logs in.
+fn plain_login(text: Text<'_>, name: &Range<usize>) -> bool {
+    let name = text.slice(name.clone()).to_ascii_lowercase();
+    [&b"login"[..], b"user", b"info"].iter().any(|end| name.ends_with(end))
+}
+
 /// Digits after a name, with the signs that people put between them.
 fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candidate> {
     let tie = |byte: u8| {
-        matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b')' | b']' | b'.' | b',')
+        matches!(
+            byte,
+            b' ' | b'\t'
+                | b'"'
+                | b'\''
+                | b'\\'
+                | b':'
+                | b'='
+                | b'>'
+                | b')'
+                | b']'
+                | b'['
+                | b'.'
+                | b','
+                | b'|'
+        )
     };
+    // `/ssn/…`
+    let sloped = category == Category::Ssn && text.at(name_end) == b'/';
+    let name_end = name_end + usize::from(sloped);
     let mut start = text.run(name_end, 12, tie);
-    for word in ["is ", "no.", "number", "value ", "#"] {
-        if text.starts(start, word) {
+    for word in ["no.", "number", "nr", "value ", "is ", "was ", "#"] {
+        if text.slice(start..start + word.len()).eq_ignore_ascii_case(word.as_bytes()) {
             start = text.run(start + word.len(), 8, tie);
         }
     }
     // `VALUES ('…')` and `Key (ssn)=(…)`; a bracket may also begin the number.
     let start = text.run(start, 1, |byte| byte == b'(');
+    let start = text.run(start, 2, |byte| matches!(byte, b'"' | b'\''));
     let colon = text.before(name_end) == b':';
-    if start == name_end && !colon {
+    if start == name_end && !colon && !sloped {
         return None;
     }
     // Beside a name in prose stands a number that nobody calls: `mobile 12345678 bytes`.
@@ -702,6 +490,11 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let mut end = text.run(start, 24, |byte| {
         byte.is_ascii_digit() || matches!(byte, b' ' | b'-' | b'.' | b'(' | b')' | b'+' | b'/')
     });
+    // A number in one piece ends with it, whatever number comes next.
+    let piece = text.run(start, 16, |byte| byte.is_ascii_digit());
+    if category == Category::Ssn && piece == start + 9 || category == Category::Phone && piece >= start + 9 {
+        end = piece;
+    }
     while end > start && !text.before(end).is_ascii_digit() {
         end -= 1;
     }
@@ -711,6 +504,15 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     // Nobody has these numbers.
     let made_up = count == 7 && text.starts(start, "555-01");
     (fits && closed && !made_up).then_some(Candidate { category, range: start..end })
+}
+
+/// `Duplicate entry '…' for key 'users.ssn'`: nine digits in quotes before the name.
+fn quoted_before(text: Text<'_>, name: &Range<usize>) -> Option<Candidate> {
+    let first = text.line(name.start).start.max(name.start.saturating_sub(48));
+    let at = text.peek(first..name.start).windows(11).position(|piece| {
+        matches!(piece, [b'"' | b'\'', digits @ .., b'"' | b'\''] if digits.iter().all(u8::is_ascii_digit))
+    })?;
+    Some(Candidate { category: Category::Ssn, range: first + at + 1..first + at + 10 })
 }
 
 /// The values of a cookie header: everything of `Cookie`, the first pair's value of `Set-Cookie`.

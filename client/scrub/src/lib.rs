@@ -35,7 +35,10 @@
 //!   tokens, `user:password@` in URLs, arrays of 64 bytes, secret keys of Solana and Bitcoin in base58, card numbers that pass Luhn, social security
 //!   numbers, telephone numbers, password hashes.
 //! - **Places** among a program's arguments: a table of programs says behind which flag or at which word they
-//!   take a secret (`programs.rs`).
+//!   take a secret (`programs.rs`). Another says which argument of a call is one (`calls.rs`), and a member with a
+//!   neutral name (`value`, `default`) belongs to the secret above it.
+//! - **Sentences**: what a line says was tried, set or fed to a program that asks for a password (`attempts.rs`,
+//!   `nearby.rs`, `typed.rs`), if nobody would write it as a word of the language (`looks.rs`).
 //! - **Generated words**: 24 bytes or more of base64 whose cases and digits change as in a random word, on a line that
 //!   speaks of what lets in (`token`, `401`, `revoked`, …); not the ids of things (`cus_…`, `upload id …`), nor 32
 //!   bytes in base58 (`shaped.rs`).
@@ -52,11 +55,17 @@
 //!   no rule.
 
 mod anchors;
+mod attempts;
+mod calls;
 mod category;
 mod commands;
+mod explained;
 mod hex;
 mod keys;
+mod looks;
 mod memo;
+mod names;
+mod nearby;
 pub mod neutral;
 mod numbers;
 mod pem;
@@ -64,6 +73,7 @@ mod programs;
 mod providers;
 mod shaped;
 mod text;
+mod typed;
 mod url;
 mod value;
 mod words;

@@ -55,6 +55,10 @@ pub(super) enum Settled {
     Body,
     Words,
     Piped,
+    Attempt,
+    Encoded,
+    /// The arguments of a call, by the number of its name.
+    Call(usize),
     /// The arguments of a program, by the number of its name.
     Program(usize),
     /// A form of a provider, by its number.

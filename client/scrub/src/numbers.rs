@@ -216,6 +216,27 @@ fn long(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
     }
 }
 
+/// A telephone number behind `sip:`, `to=` or an encoded plus: eleven digits or more, and no time.
+pub(super) fn called(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
+    let number = text.run(start, 1, |byte| byte == b'+');
+    let number = if text.starts(number, "%2B") { number + 3 } else { number };
+    let end = text.run(number, 18, |byte| byte.is_ascii_digit());
+    let sip = text.before(start) == b':';
+    let time = end - number == 13 && text.starts(number, "1") && number == start;
+    let least = if sip { 10 } else { 11 };
+    if (least..=15).contains(&(end - number)) && !time && !is_word(text.at(end)) {
+        found.push(Candidate { category: Category::Phone, range: number..end });
+    }
+}
+
+/// A card's number on its magnetic stripe: `%B4…^NAME^…`.
+pub(super) fn track(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
+    let end = text.run(start, 20, |byte| byte.is_ascii_digit());
+    if end >= start + 13 && text.at(end) == b'^' {
+        card(text, start, end, found);
+    }
+}
+
 /// A number that begins here, perhaps in groups. Answers where the groups end if they were something.
 fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candidate>) -> Option<usize> {
     let first = first_end - start;

@@ -289,7 +289,32 @@ fn word_list(text: Text<'_>, at: usize) -> Result<Range<usize>, usize> {
             index = text.run(number, 3, |byte| matches!(byte, b'.' | b')' | b':' | b' '));
         }
         let end = text.run(index, 9, |byte| byte.is_ascii_lowercase());
-        if !(3..=8).contains(&(end - index)) || text.at(end).is_ascii_alphanumeric() {
+        // The list of words has none of these, and hardly a sentence is without them.
+        let prose = matches!(
+            text.peek(index..end),
+            b"the"
+                | b"and"
+                | b"for"
+                | b"are"
+                | b"was"
+                | b"has"
+                | b"not"
+                | b"but"
+                | b"from"
+                | b"with"
+                | b"your"
+                | b"its"
+                | b"been"
+                | b"does"
+                | b"were"
+                | b"per"
+                | b"via"
+                | b"our"
+                | b"their"
+                | b"must"
+                | b"should"
+        );
+        if prose || !(3..=8).contains(&(end - index)) || text.at(end).is_ascii_alphanumeric() {
             break;
         }
         count += 1;

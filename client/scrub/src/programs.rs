@@ -2,11 +2,10 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_address, is_generated, is_mixed, is_placeholder, is_random, is_unlike_prose, is_uuid};
 use super::memo::{Settled, Site};
 use super::text::{Text, every};
-use super::value::{is_address, is_generated, is_mixed, is_placeholder, is_random};
-use super::words::find;
-use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
+use Category::{ApiKey, Aws, BasicAuth, DatabaseUrl, Password, Token, TotpSeed};
 use std::ops::Range;
 
 /// How many bytes and words of a command line are read.
@@ -15,16 +14,20 @@ const MOST: usize = 48;
 
 /// Which part of an argument is the secret.
 #[derive(Debug, Clone, Copy)]
-enum Part {
+pub(super) enum Part {
     Whole,
     /// What follows the first such sign: `name:secret`.
     After(u8),
     /// If it is mixed as a password is.
     Secretly,
+    /// If nobody would write it in a sentence.
+    Oddly,
     /// As [`Self::Secretly`], in quotes.
     Quoted,
     /// If it is long and random.
     Generated,
+    /// As [`Self::Login`], where there is an `@`.
+    LoginAt,
     /// What stands between the slash and the `@` of `name/secret@host`.
     Login,
 }
@@ -44,10 +47,14 @@ enum Place {
     Any,
     /// The bare words after the one that begins so.
     Behind(&'static str),
+    /// The bare word after that one, or after a digit that says how it is written.
+    Next(&'static str),
+    /// The second bare word after the one that begins so: a name stands between.
+    SecondBehind(&'static str),
 }
 
-use Part::{After, Generated, Login, Quoted, Secretly, Whole};
-use Place::{Any, Behind, Flag, Glued, LastWith, Word};
+use Part::{After, Generated, Login, LoginAt, Oddly, Quoted, Secretly, Whole};
+use Place::{Any, Behind, Flag, Glued, LastWith, Next, SecondBehind, Word};
 
 type Row = (&'static [&'static str], &'static [(Place, Part)], Category);
 
@@ -99,11 +106,63 @@ const PROGRAMS: &[Row] = &[
         &[(Word(1), Whole)],
         Password,
     ),
-    (&["requirepass", "masterauth"], &[(Word(0), Whole)], Password),
+    (&["requirepass", "masterauth", "enable secret", "enable password"], &[(Word(0), Whole)], Password),
+    (
+        &["input_pw", "owner_pw", "user_pw", "--rp", "/rp", "-storepass", "-keypass"],
+        &[(Word(0), Whole)],
+        Password,
+    ),
+    (
+        &["useradd", "usermod", "conan user", "unlock-keychain", "conan remote login"],
+        &[(Flag("-p"), Whole)],
+        Password,
+    ),
+    (&["add-generic-password", "add-internet-password"], &[(Flag("-w"), Whole)], Password),
+    (&["poetry config", "composer config"], &[(SecondBehind("http-basic"), Whole)], BasicAuth),
+    (
+        &[
+            "walletpassphrase",
+            "rclone obscure",
+            "bw unlock",
+            "mkpasswd",
+            "slappasswd -s",
+            "cryptsetup luksOpen",
+        ],
+        &[(Word(0), Quoted), (Word(0), Secretly)],
+        Password,
+    ),
+    (&["bw login", "steamcmd +login", "+login", "mega-login", "ntlm_auth"], &[(Word(1), Secretly)], Password),
+    (
+        &["nuget", "nuget push", "choco", "choco apikey", "choco push"],
+        &[(Flag("-k"), Whole), (Flag("-ApiKey"), Whole)],
+        ApiKey,
+    ),
+    (
+        &["codecov", "doctl auth init", "vercel", "coveralls", "snyk auth", "qlty"],
+        &[(Flag("-t"), Generated), (Any, Generated)],
+        Token,
+    ),
+    (&["AUTH"], &[(Word(0), Secretly), (Word(1), Secretly)], Password),
+    (&["ttyd", "shellinabox", "gotty", "wetty"], &[(Flag("-c"), After(b':'))], BasicAuth),
+    (&["userpwd", "siege -H"], &[(Word(0), After(b':'))], BasicAuth),
+    (
+        &["GetUserSPNs", "secretsdump", "psexec.py", "wmiexec.py", "smbexec.py"],
+        &[(Any, After(b':'))],
+        Password,
+    ),
     (&["chpasswd"], &[(Any, After(b':'))], Password),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
     (&["net user"], &[(Word(1), Secretly)], Password),
-    (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted)], Token),
+    (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted), (Word(1), Oddly)], Token),
+    (&["user:password", "users add", "user:create", "xauth"], &[(Word(1), Whole)], Password),
+    (&["veracrypt", "couchbase-cli", "truecrypt", "teamviewer"], &[(Flag("-p"), Whole)], Password),
+    (&["ftp> user"], &[(Word(1), Whole)], Password),
+    (&["socks5", "socks4"], &[(Word(3), Secretly)], BasicAuth),
+    (&["ssh-keygen"], &[(Flag("-N"), Whole), (Flag("-P"), Whole)], Password),
+    (&["tacacs-server", "radius-server", "isakmp", "radius server"], &[(Next("key"), Whole)], Password),
+    (&["username"], &[(Next("secret"), Secretly), (Next("password"), Secretly)], Password),
+    (&["snmp-server"], &[(Next("community"), Secretly), (Next("auth"), Secretly)], Password),
+    (&["shodan init"], &[(Word(0), Generated)], ApiKey),
     (&["smbclient"], &[(Word(1), Quoted)], Password),
     (&["addprinc"], &[(Flag("-pw"), Whole)], Password),
     (
@@ -137,6 +196,7 @@ const PROGRAMS: &[Row] = &[
     (&["bundle config"], &[(Any, After(b':'))], BasicAuth),
     (&["mc alias set", "mc config host add"], &[(Word(2), Whole), (Word(3), Whole)], Aws),
     (&["ykman oath accounts add"], &[(Word(1), Whole)], TotpSeed),
+    (&["connect", "conn"], &[(Word(0), LoginAt)], DatabaseUrl),
     (&["sqlplus", "sqlldr", "expdp", "impdp", "rman"], &[(Any, Login)], DatabaseUrl),
 ];
 
@@ -156,13 +216,13 @@ fn row(number: usize) -> Option<&'static Row> {
 }
 
 /// A word of a command line: as it stands, and what it means without its quotes.
-struct Argument {
-    range: Range<usize>,
-    plain: Range<usize>,
+pub(super) struct Argument {
+    pub range: Range<usize>,
+    pub plain: Range<usize>,
 }
 
 /// The arguments from `from` on, up to the end of the command, and where that is.
-fn arguments(text: Text<'_>, from: usize) -> (Vec<Argument>, usize) {
+pub(super) fn arguments(text: Text<'_>, from: usize) -> (Vec<Argument>, usize) {
     let mut words = Vec::new();
     let mut at = from;
     while words.len() < MOST && at < from + REACH {
@@ -272,6 +332,18 @@ fn values(text: Text<'_>, words: &[Argument], place: Place) -> Vec<Range<usize>>
             last.map(|word| word.plain.clone()).into_iter().collect()
         }
         Any => bare().map(|word| word.plain.clone()).collect(),
+        Next(known) => {
+            let mut rest =
+                bare().skip_while(|word| text.slice(word.plain.clone()) != known.as_bytes()).skip(1);
+            let kind = |word: &&Argument| word.plain.len() == 1 && text.at(word.plain.start).is_ascii_digit();
+            rest.find(|word| !kind(word)).map(|word| word.plain.clone()).into_iter().collect()
+        }
+        SecondBehind(start) => bare()
+            .skip_while(|word| !text.starts(word.plain.start, start))
+            .nth(2)
+            .map(|word| word.plain.clone())
+            .into_iter()
+            .collect(),
         Behind(start) => bare()
             .skip_while(|word| !text.starts(word.plain.start, start))
             .skip(1)
@@ -303,15 +375,17 @@ fn glued(text: Text<'_>, word: &Argument, flag: &str) -> Option<Option<Range<usi
 }
 
 /// The secret part of an argument.
-fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> {
+pub(super) fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> {
     let value = text.slice(range.clone());
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     let inner = match part {
         Whole => 0..value.len(),
+        Generated if is_uuid(value) => 0..value.len(),
         Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
         Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
         Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
-        Secretly | Quoted | Generated => return None,
+        Oddly if is_unlike_prose(value) => 0..value.len(),
+        Secretly | Quoted | Generated | Oddly => return None,
         After(sign) => {
             let at = split(sign)?;
             // A URL, or a user's and a group's number.
@@ -322,7 +396,8 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
             }
             at + 1..value.len()
         }
-        Login => {
+        LoginAt if !value.contains(&b'@') => return None,
+        Login | LoginAt => {
             let at = split(b'/')?;
             let stop = value.iter().position(|byte| *byte == b'@').unwrap_or(value.len());
             at + 1..stop.max(at + 1)
@@ -331,80 +406,6 @@ fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Range<usize>> 
     let secret = value.get(inner.clone())?;
     (!secret.is_empty() && !secret.starts_with(b"-") && !is_placeholder(secret))
         .then(|| range.start + inner.start..range.start + inner.end)
-}
-
-/// `echo secret | sudo -S …`: what a program reads as a password.
-pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if text.before(anchor.start).is_ascii_alphanumeric() || anchor.end < text.1.settled(Settled::Piped) {
-        return;
-    }
-    let (words, end) = arguments(text, anchor.end);
-    text.1.settle(Settled::Piped, end);
-    let (Some(word), b'|') = (words.last(), text.at(end)) else { return };
-    let reader = text.slice(end..text.run(end, 160, |byte| byte != b'\n'));
-    let reads = |names: &[&str]| names.iter().any(|name| find(reader, name.as_bytes()).is_some());
-    let part = if reads(&["chpasswd"]) {
-        After(b':')
-    } else if reads(&["sudo -s", "-stdin", "passwd", "cryptsetup", "passphrase-fd", "kinit", "su -", "login"])
-    {
-        Whole
-    } else {
-        return;
-    };
-    if let Some(range) = cut(text, word.plain.clone(), part) {
-        found.push(Candidate { category: Password, range });
-    }
-}
-
-/// `… -u name -p secret` of any program.
-pub(super) fn beside_user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let line = text.line(anchor.start);
-    let user = [" -u ", "-u=", "--user", "--login"];
-    if !text.has(Site::Before, line.start..anchor.start, &user) {
-        return;
-    }
-    let (words, _) = arguments(text, anchor.end);
-    let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
-    let value = text.slice(word.clone());
-    let place = |byte: &u8| matches!(byte, b'/' | b':');
-    if is_mixed(value, 6) && !value.iter().any(place) && !value.starts_with(b"-") && !is_placeholder(value) {
-        found.push(Candidate { category: Password, range: word });
-    }
-}
-
-/// FTP's `PASS secret`: after a client's arrow or prompt, or below the user's name.
-pub(super) fn ftp(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    if !text.starts(anchor.start, "PASS ") {
-        return;
-    }
-    let line = text.line(anchor.start);
-    let before = text.peek(line.start..anchor.start).trim_ascii_end();
-    let near = before.get(before.len().saturating_sub(5)..).unwrap_or_default();
-    let asked = near.ends_with(b">") || near.eq_ignore_ascii_case(b"quote");
-    let above = || text.line_seen(Site::Above, line.start.saturating_sub(1));
-    let named = before.is_empty() && line.start > 0 && text.has(Site::Above, above(), &["user ", "331 "]);
-    let value = text.peek(anchor.end..line.end).trim_ascii_end();
-    if (asked || named) && value.len() >= 3 && !value.contains(&b' ') && !is_placeholder(value) {
-        found.push(Candidate { category: Password, range: anchor.end..anchor.end + value.len() });
-    }
-}
-
-/// `auth=('name', 'secret')` and `BasicAuth("name", "secret")`.
-pub(super) fn pair(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
-    let quoted = |from: usize| {
-        let quote = text.at(from);
-        let end = text.run(from + 1, 128, |byte| byte != quote && byte != b'\n');
-        (matches!(quote, b'"' | b'\'') && text.at(end) == quote).then_some(from + 1..end)
-    };
-    let next = |name: Range<usize>| quoted(text.run(name.end + 1, 4, |byte| matches!(byte, b',' | b' ')));
-    let first = quoted(text.blanks(anchor.end));
-    // `PlainAuth("", "name", "secret", host)`
-    let first = first.and_then(|name| if name.is_empty() { next(name) } else { Some(name) });
-    let secret = first.and_then(next);
-    if let Some(range) = secret.filter(|range| !range.is_empty() && !is_placeholder(text.peek(range.clone())))
-    {
-        found.push(Candidate { category: BasicAuth, range });
-    }
 }
 
 /// `name:secret@tcp(…)` of Go, `name:secret@host:5432` and `name/secret@//…` of Oracle.
@@ -420,10 +421,31 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
         let end =
             text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
         text.slice(anchor.end..end).iter().rposition(|byte| *byte == b'.').is_some_and(|at| at > 0)
+            || text.at(anchor.end) == b'/' && text.at(anchor.end + 1).is_ascii_alphanumeric()
     };
     let socket = text.starts(anchor.end, "tcp(") || text.starts(anchor.end, "unix(");
-    let sure = sign == b'/' || socket || host();
+    let digest = text.starts(anchor.end, "sha256:") || text.starts(anchor.end, "sha512:");
+    // `name:secret@(host:3306)/…`
+    let bracket = text.at(anchor.end) == b'(' && {
+        let end =
+            text.run(anchor.end + 1, 64, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+        text.at(end) == b':' && text.at(end + 1).is_ascii_digit()
+    };
+    let socket = socket || bracket;
+    let sure = !digest && (sign == b'/' || socket || host());
     if !sure && !dotted() {
+        return;
+    }
+    // `domain/name:'secret'@host`
+    let sign_before = text.before(anchor.start);
+    if matches!(sign_before, b'\'' | b'"') {
+        let end = anchor.start - 1;
+        let start = text.run_back(end, 64, |byte| byte != sign_before && !byte.is_ascii_whitespace());
+        let opened = text.before(start) == sign_before && text.before(start.saturating_sub(1)) == b':';
+        let value = text.slice(start..end);
+        if opened && value.len() >= 3 && !is_placeholder(value) {
+            found.push(Candidate { category: Password, range: start..end });
+        }
         return;
     }
     let start = text.run_back_seen(Site::Login, anchor.start, 128, |byte| {
@@ -432,7 +454,7 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let value = text.slice(start..anchor.start);
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     // `name/secret@host:1521/service`
-    let oracle = || if sure { split(b'/') } else { None };
+    let oracle = || split(b'/');
     let (at, sure) = match split(sign) {
         Some(at) => (at, sure),
         None => match oracle() {
@@ -444,7 +466,12 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let name = value.get(..at).unwrap_or_default();
     let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let secretly = sure
-        || is_mixed(secret, 6) && every(name, person) && name.first().is_some_and(u8::is_ascii_alphabetic);
+        || (if sign == b'/' || value.get(at) == Some(&b'/') {
+            is_unlike_prose(secret)
+        } else {
+            is_mixed(secret, 6)
+        }) && every(name, person)
+            && name.first().is_some_and(u8::is_ascii_alphabetic);
     if !secret.is_empty() && secretly && !secret.contains(&b'/') && !is_placeholder(secret) {
         found.push(Candidate { category: DatabaseUrl, range: start + at + 1..anchor.start });
     }

@@ -2,6 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::is_random;
 use super::memo::Settled;
 use super::text::{Text, is_token, is_word};
 use Category::{ApiKey, Aws, Azure, Gcp, Password, PrivateKey, Token};
@@ -45,7 +46,53 @@ const FORMS: &[Form] = &[
     form("nvapi-", Dashed, 20, ApiKey),
     form("fw_", Plain, 20, ApiKey),
     form("tgp_v1_", Dashed, 20, ApiKey),
+    form("pcsk_", Dashed, 30, ApiKey),
+    form("lsv2_", Dashed, 30, ApiKey),
+    form("tvly-", Dashed, 20, ApiKey),
+    form("fc-", Plain, 32, ApiKey),
+    form("jina_", Plain, 30, ApiKey),
+    form("e2b_", Plain, 32, ApiKey),
+    form("rpa_", Plain, 32, ApiKey),
+    form("csk-", Plain, 40, ApiKey),
+    form("apify_api_", Plain, 30, ApiKey),
+    form("voyage-", Plain, 40, ApiKey),
+    form("pa-", Dashed, 40, ApiKey),
+    form("ctx7sk-", Dashed, 20, ApiKey),
     // Payment, mail, telephony, monitoring.
+    form("rzp_live_", Plain, 14, ApiKey),
+    form("rzp_test_", Plain, 14, ApiKey),
+    form("cal_live_", Plain, 20, ApiKey),
+    form("FLWSECK", Dashed, 20, ApiKey),
+    form("sk_prod_", Plain, 20, ApiKey),
+    form("sk_org_", Plain, 20, ApiKey),
+    form("access-production-", Dashed, 30, ApiKey),
+    form("access-sandbox-", Dashed, 30, ApiKey),
+    form("shippo_live_", Plain, 30, ApiKey),
+    form("shippo_test_", Plain, 30, ApiKey),
+    form("EZTK", Plain, 50, ApiKey),
+    form("dt0c01.", Loose, 40, Token),
+    form("dt0s01.", Loose, 40, Token),
+    form("NRJS-", Plain, 19, ApiKey),
+    form("NRIQ-", Dashed, 20, ApiKey),
+    form("glc_eyJ", Loose, 20, ApiKey),
+    form("rnd_", Plain, 24, ApiKey),
+    form("hbp_", Plain, 20, ApiKey),
+    form("phs_", Plain, 20, ApiKey),
+    form("CFPAT-", Dashed, 30, Token),
+    form("mob-", Dashed, 36, ApiKey),
+    form("live_", Plain, 35, ApiKey),
+    form("test_", Plain, 35, ApiKey),
+    form("shppa_", Plain, 20, ApiKey),
+    form("rdme_", Plain, 40, ApiKey),
+    form("lin_oauth_", Plain, 20, ApiKey),
+    form("secret_", Plain, 40, ApiKey),
+    form("pnu_", Plain, 30, ApiKey),
+    form("xata_", Dashed, 20, ApiKey),
+    form("AKCp", Plain, 60, ApiKey),
+    form("cmVmdGtu", Plain, 40, Token),
+    form("AQVN", Dashed, 30, ApiKey),
+    form("dnkey-", Dashed, 30, ApiKey),
+    form("wsk_", Plain, 30, ApiKey),
     form("sk_live_", Plain, 10, ApiKey),
     form("sk_test_", Plain, 10, ApiKey),
     form("rk_live_", Plain, 10, ApiKey),
@@ -142,6 +189,45 @@ const FORMS: &[Form] = &[
     form("v4.local.", Loose, 20, Token),
     form("secret-token:", Loose, 10, Token),
     form("EZAK", Plain, 50, ApiKey),
+    form("glft-", Dashed, 15, Token),
+    form("glimt-", Dashed, 15, Token),
+    form("glsoat-", Dashed, 15, Token),
+    form("glffct-", Dashed, 15, Token),
+    form("xoxe-", Dashed, 10, Token),
+    form("xoxd-", Loose, 10, Token),
+    form("tskey-", Dashed, 20, Token),
+    form("SWMTKN-", Dashed, 40, Token),
+    form("SWMKEY-", Dashed, 40, Token),
+    form("sha256~", Dashed, 40, Token),
+    form("pscale_", Dashed, 30, Token),
+    form("p8e-", Plain, 30, Token),
+    form("fm1r_", Loose, 20, Token),
+    form("fm1a_", Loose, 20, Token),
+    form("FlyV1 ", Loose, 20, Token),
+    form("ops_", Loose, 60, Token),
+    form("A3-", Dashed, 30, Token),
+    form("RGAPI-", Dashed, 36, ApiKey),
+    form("K10", Loose, 80, Token),
+    form("SU", Plain, 54, Token),
+    form("SA", Plain, 54, Token),
+    form("ExponentPushToken[", Dashed, 20, Token),
+    form("figu_", Dashed, 20, Token),
+    form("EAAG", Plain, 60, Token),
+    form("EAAC", Plain, 60, Token),
+    form("IGQV", Dashed, 60, Token),
+    form("sl.", Dashed, 60, Token),
+    form("amzn1.oa2-cs.v1.", Plain, 30, ApiKey),
+    form("API-", Plain, 26, ApiKey),
+    form("v1.0-", Dashed, 100, ApiKey),
+    form("sk.eyJ", Loose, 40, Token),
+    form("gAAAAAB", Loose, 60, Token),
+    form("ABTT", Plain, 24, Token),
+    form("uat_", Plain, 30, Token),
+    form("hvp.", Dashed, 20, Token),
+    form("pat_", Plain, 40, Token),
+    form("nfc_", Plain, 30, Token),
+    form("nfo_", Plain, 30, Token),
+    form("t1.", Loose, 80, Token),
     // Clouds.
     form("AKIA", Plain, 16, Aws),
     form("ASIA", Plain, 16, Aws),
@@ -163,6 +249,25 @@ const FORMS: &[Form] = &[
     form("GOOG", Plain, 20, Gcp),
     form("1//0", Dashed, 20, Gcp),
     form("4/0A", Dashed, 20, Gcp),
+    // A private key's header in base64, of each kind.
+    form("LS0tLS1CRUdJTiBQUklWQVRF", Loose, 30, PrivateKey),
+    form("LS0tLS1CRUdJTiBSU0EgUFJJVkFUR", Loose, 30, PrivateKey),
+    form("LS0tLS1CRUdJTiBFQyBQUklWQVRF", Loose, 30, PrivateKey),
+    form("LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVE", Loose, 30, PrivateKey),
+    form("LS0tLS1CRUdJTiBFTkNSWVBURUQgUFJJVk", Loose, 30, PrivateKey),
+    form("LS0tLS1CRUdJTiBEU0EgUFJJVkFUR", Loose, 30, PrivateKey),
+    form("LS0tLS1CRUdJTiBQR1AgUFJJVkFUR", Loose, 30, PrivateKey),
+    // Minisign's and signify's; public ones are short.
+    form("RWR", Loose, 120, PrivateKey),
+    form("suiprivkey1", Plain, 50, PrivateKey),
+    form("edsk", Plain, 50, PrivateKey),
+    form("edesk", Plain, 50, PrivateKey),
+    form("spsk", Plain, 50, PrivateKey),
+    form("ed25519-priv-", Plain, 40, PrivateKey),
+    form("yprv", Plain, 100, PrivateKey),
+    form("zprv", Plain, 100, PrivateKey),
+    form("tprv", Plain, 100, PrivateKey),
+    form("PVT_K1_", Plain, 40, PrivateKey),
     // Private keys.
     form("AGE-SECRET-KEY-1", Plain, 50, PrivateKey),
     form("AGE-PLUGIN-", Dashed, 30, PrivateKey),
@@ -178,6 +283,7 @@ const FORMS: &[Form] = &[
     form("$1$", Crypt, 20, Password),
     form("$y$", Crypt, 30, Password),
     form("$argon2", Crypt, 30, Password),
+    form("{SHA}", Crypt, 20, Password),
     form("{SSHA}", Crypt, 20, Password),
     form("pbkdf2_sha256$", Crypt, 30, Password),
 ];
@@ -231,9 +337,34 @@ pub(super) fn detect(text: Text<'_>, number: usize, start: usize, found: &mut Ve
         // A server key of Firebase.
         "AAAA" => rest.get(7..14) == Some(b":APA91b"),
         "GOOG" => upper + digits == rest.len(),
+        "SU" | "SA" => {
+            rest.len() == 56 && rest.iter().all(|b| b.is_ascii_uppercase() || matches!(b, b'2'..=b'7'))
+        }
         "cio" | "oy2" => rest.len() <= 48,
+        // These begin names of things as well.
+        "fc-" | "live_" | "test_" | "mob-" => {
+            rest.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+        }
+        "pa-" | "sl." | "A3-" | "pat_" | "secret_" | "API-" | "uat_" | "t1." | "ops_" => is_random(rest),
         _ => true,
     };
+    // The secret is often the next argument or member.
+    if form.category == Aws && shape && rest.len() == 16 {
+        let mut at = end;
+        while at < end + 64 {
+            let start =
+                text.run(at, 64, |byte| !super::text::is_base64(byte) && byte != b'\n' || byte == b'=');
+            let stop = text.run(start, 42, super::text::is_base64);
+            let word = text.slice(start..stop);
+            if word.len() == 40 && is_random(word) && !word.iter().all(u8::is_ascii_hexdigit) {
+                found.push(Candidate { category: Aws, range: start..stop });
+            }
+            if stop == start {
+                break;
+            }
+            at = stop;
+        }
+    }
     // `AKIA…:secret`, as s3fs has it.
     let pair = end + 1..text.run(end + 1, 41, super::text::is_base64);
     if form.category == Aws && shape && rest.len() == 16 && text.at(end) == b':' && pair.len() == 40 {

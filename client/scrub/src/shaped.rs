@@ -2,10 +2,10 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_address, is_generated, is_location, is_random};
 use super::memo::Site;
 use super::text::{Text, is_base64};
-use super::value::{is_address, is_generated, is_location, is_random};
-use super::words::Words;
+use super::words::{Words, find};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -44,6 +44,21 @@ static LETS_IN: LazyLock<Words> = LazyLock::new(|| {
             "access key",
             "scope",
             "auth ",
+            "auth(",
+            "refresh",
+            "jwt ",
+            "oauth",
+            "unlock",
+            "unseal",
+            "session",
+            "cookie",
+            "reused",
+            "signing",
+            "licen",
+            "activation",
+            "client(",
+            "private",
+            "encrypt",
         ],
     )
 });
@@ -56,7 +71,11 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
             "public",
             "pubkey",
             "fingerprint",
-            "sha",
+            "sha1",
+            "sha2",
+            "sha3",
+            "sha5",
+            "sha-",
             "checksum",
             "hash",
             "integrity",
@@ -88,8 +107,13 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
             "nonce",
             "cursor",
             "continuation",
+            "next",
+            "receipthandle",
             "page",
             "hosts",
+            "dnskey",
+            "dkim",
+            "boundary",
             "base64",
             "pin-",
             "cookie-policy",
@@ -129,11 +153,24 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     }
     let line = text.line(start);
     let near = text.slice(line.start.max(start.saturating_sub(NEAR))..start);
+    // 64 bytes in base64 beside the word key: an account's key of Azure.
+    let digest = || {
+        ["sha", "hash", "sign", "digest", "public", "integrity", "dnskey"]
+            .iter()
+            .any(|it| find(near, it.as_bytes()).is_some())
+    };
+    let key = || find(near, b"key").is_some();
+    if word.len() == 88 && word.ends_with(b"=") && key() && (!digest() || find(near, b"sharedkey").is_some())
+    {
+        found.push(Candidate { category: Category::Azure, range: start..end });
+        return end;
+    }
     if is_typed(word) || is_location(word) || is_address(word) || PUBLIC.are_in(near) {
         return end;
     }
     // 64 bytes in base64: an account's key of Azure.
-    let account = word.len() == 88 && word.ends_with(b"=") && before == b'"';
+    let keys = || find(text.peek(line.start..start), b"key").is_some();
+    let account = word.len() == 88 && word.ends_with(b"=") && (before == b'"' || keys());
     if account || text.has_any(Site::Line, line, &LETS_IN) {
         found.push(Candidate { category: Category::Token, range: start..end });
     }

@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
+use super::looks::{is_mixed, is_placeholder};
 use super::memo::Site;
 use super::text::{ATOM, REACH, Text, every};
-use super::value::{is_mixed, is_placeholder};
 use std::ops::Range;
 
 /// Schemes of databases and queues: with a password in it, the whole URL goes.
@@ -125,6 +125,30 @@ pub(super) fn detect(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) 
     } else {
         let category = if git { category } else { Category::Token };
         found.push(Candidate { category, range: host_start..colon });
+    }
+}
+
+/// The password in a URL that was written into JSON or into another URL: `postgres:\/\/name:secret@host`.
+pub(super) fn escaped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let encoded = text.at(anchor.start) == b'%';
+    let part = |byte: u8| {
+        !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'\\' | b'/' | b'<' | b'>' | b'&')
+    };
+    let end = text.run(anchor.end, 192, part);
+    let info = text.slice(anchor.end..end);
+    let (colon, at): (&[u8], &[u8]) = if encoded { (b"%3A", b"%40") } else { (b":", b"@") };
+    let find = |sign: &[u8], from: usize| {
+        let rest = info.get(from..)?;
+        rest.windows(sign.len()).position(|piece| piece.eq_ignore_ascii_case(sign)).map(|at| from + at)
+    };
+    let Some(name) = find(colon, 0) else { return };
+    let Some(stop) = find(at, name) else { return };
+    let secret = name + colon.len()..stop;
+    if secret.len() >= 3 && !is_placeholder(info.get(secret.clone()).unwrap_or_default()) {
+        found.push(Candidate {
+            category: Category::DatabaseUrl,
+            range: anchor.end + secret.start..anchor.end + secret.end,
+        });
     }
 }
 

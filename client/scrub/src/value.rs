@@ -1,7 +1,8 @@
-//! What follows a name: where the separator ends, where the value ends, and whether it can be a secret.
+//! What follows a name: where the separator ends and where the value ends.
 
+use super::looks::{self, is_address, is_base32, is_code, is_generated, is_location, is_uuid};
 use super::memo::Site;
-use super::text::{ATOM, REACH, Text, every};
+use super::text::{REACH, Text, every};
 use super::words::find;
 use std::cell::LazyCell;
 use std::ops::Range;
@@ -35,6 +36,11 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     let quoted_name = closed > name.end;
     let at = text.blanks(closed);
     let spaced = at > closed;
+    // `${PASSWORD:0:2}`: a part of a variable.
+    let part = text.before(name.start) == b'{' && text.at(at) == b':' && text.at(at + 1).is_ascii_digit();
+    if part && text.before(name.start - 1) == b'$' {
+        return None;
+    }
     // `Secret Key [None]: …`: the prompt shows what was set before.
     let at = if spaced && text.at(at) == b'[' {
         let close = text.run(at, 24, |byte| byte != b']' && byte != b'\n');
@@ -42,12 +48,42 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     } else {
         at
     };
+    // `private key (base64): …`
+    let at = if spaced && text.at(at) == b'(' {
+        let close =
+            text.run(at + 1, 24, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_'));
+        let next = text.blanks(close + 1);
+        if text.at(close) == b')' && matches!(text.at(next), b':' | b'=') { next } else { at }
+    } else {
+        at
+    };
     let (tie, mut at) = match (text.at(at), text.at(at + 1)) {
+        (b':' | b'=', b' ' | b'\t' | b'{' | b'\n' | b'\r')
+            if matches!(text.at(text.blanks(at + 1)), b'{' | b'\n' | b'\r')
+                && let Some(value) = child(text, at) =>
+        {
+            (Tie::Loose, value)
+        }
+        (b'{', _)
+            if spaced
+                && quoted_name
+                && let Some(value) = child(text, at) =>
+        {
+            (Tie::Loose, value)
+        }
+        (b'<', b'/')
+            if text.starts(at, "</key>")
+                && let Some(value) = property(text, at) =>
+        {
+            (Tie::Tight, value)
+        }
+        // `mongodb://<name>:<password>@…` is an example.
+        (b'>', b'@') => return None,
         (b'=', b'>') | (b':', b'=') | (b'=', b'=') => (Tie::Loose, at + 2),
         (b'=', _) if spaced || matches!(text.at(at + 1), b' ' | b'\t') => (Tie::Loose, at + 1),
         (b'=', _) => (Tie::Tight, at + 1),
         // A cell of a table.
-        (b'|', b' ') if spaced => (Tie::Loose, at + 1),
+        (b'|', b' ') if spaced && !is_template(text, &name) => (Tie::Loose, at + 1),
         (b':', b':') => return None,
         // R and OCaml assign so.
         (b'<', b'-') if spaced => (Tie::Loose, at + 2),
@@ -71,13 +107,22 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         }
         (b'>', _) if !spaced && opens_tag(text, name.start) => (Tie::Tight, at + 1),
         // `user.setPassword("…")`
-        (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => (Tie::Tight, at + 1),
+        (b'(', b'"' | b'\'' | b'`') if !spaced && sets(text.slice(name.clone())) => {
+            // The first of several arguments is another thing's name: `set_password("service", …)`.
+            let sign = text.at(at + 1);
+            let close = text.run(at + 2, 64, |byte| byte != sign && byte != b'\n');
+            (text.at(text.blanks(close + 1)) != b',').then_some((Tie::Tight, at + 1))?
+        }
         // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
-        (b',' | b'\n' | b'\r', _) if let Some(value) = paired(text, at) => (Tie::Loose, value),
+        (b',' | b'\n' | b'\r', _) if let Some(value) = child(text, at) => (Tie::Loose, value),
         // `assertEqual(user.password, "…")`
-        (b',', _) if quoted_name || text.slice(name.clone()).contains(&b'.') => {
+        (b',', _) if quoted_name || is_symbol(text.slice(name.clone())) => {
             let next = text.blanks(at + 1);
-            matches!(text.at(next), b'"' | b'\'').then_some((Tie::Loose, next))?
+            let sign = text.at(next);
+            let close = text.run(next + 1, 64, |byte| byte != sign && byte != b'\n');
+            // The name of the next member.
+            let member = text.at(close) == sign && text.at(text.blanks(close + 1)) == b':';
+            (matches!(sign, b'"' | b'\'') && !member).then_some((Tie::Loose, next))?
         }
         (b'v', _) if spaced && let Some(value) = named_value(text, at) => (Tie::Loose, value),
         // `<wsse:Password Type="PasswordText">…</…`
@@ -98,12 +143,82 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     read(text, at, tie, &name)
 }
 
-/// Where the value begins, if `value:` is the next member.
-fn paired(text: Text<'_>, at: usize) -> Option<usize> {
-    let next = text.run(at, 64, |byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b'"' | b'\''));
-    let name = text.peek(next..next + 5);
-    let end = text.run(next + 5, 4, |byte| matches!(byte, b'"' | b'\'' | b' '));
-    (name.eq_ignore_ascii_case(b"value") && matches!(text.at(end), b':' | b'=')).then_some(end + 1)
+/// What a member is called that has the secret of the name above or before it.
+const CHILDREN: [&str; 13] = [
+    "value",
+    "default",
+    "data",
+    "string",
+    "plaintext",
+    "plain",
+    "text",
+    "content",
+    "current",
+    "raw",
+    "val",
+    "secret",
+    "_value",
+];
+/// What stands between such a name and that member.
+const SIBLINGS: [&str; 12] = [
+    "type",
+    "description",
+    "sensitive",
+    "scope",
+    "name",
+    "format",
+    "tier",
+    "overwrite",
+    "kind",
+    "nullable",
+    "datatype",
+    "secure",
+];
+
+/// Where the value of a member with a neutral name begins: `"db_password": {"value": …`, `name: DB_PASS`, on the next
+/// line `value: …`, `variable "token" {`, on the next line `default = …`.
+fn child(text: Text<'_>, at: usize) -> Option<usize> {
+    let between = |byte: u8| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b',' | b'"' | b'\'' | b'{' | b'[' | b':' | b'=' | b'-' | b'\\')
+    };
+    let mut next = text.run(at, 64, between);
+    let opened = text.peek(at..next).iter().any(|byte| matches!(byte, b',' | b'{' | b'\n'));
+    if !opened {
+        return None;
+    }
+    for _ in 0..4 {
+        let end = text.run(next, 32, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':'));
+        let end = if text.before(end) == b':' { end - 1 } else { end };
+        let name = text.peek(next..end);
+        let close = text.run(end, 4, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b' '));
+        if name.is_empty() || !matches!(text.at(close), b':' | b'=') {
+            return None;
+        }
+        let is = |known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+        let value =
+            name.get(name.len().saturating_sub(5)..).is_some_and(|end| end.eq_ignore_ascii_case(b"value"));
+        if value || is(&CHILDREN) {
+            return Some(close + 1 + usize::from(text.at(close + 1) == b'>'));
+        }
+        if !is(&SIBLINGS) {
+            // `apiKey: { mainnet: "…" }`
+            let start = text.run(close + 1, 4, |byte| matches!(byte, b' ' | b'"' | b'\''));
+            let end = text.run(start, 128, super::text::is_token);
+            let word = text.slice(start..end);
+            let braced = text.peek(at..next).contains(&b'{');
+            return (braced && is_generated(word, 20) && looks::is_random(word)).then_some(close + 1);
+        }
+        let stop = text.run(close + 1, 64, |byte| !matches!(byte, b',' | b'\n' | b';' | b'}'));
+        next = text.run(stop, 48, between);
+    }
+    None
+}
+
+/// Where the string begins that follows a key in a property list.
+fn property(text: Text<'_>, at: usize) -> Option<usize> {
+    let next = text.run(at + "</key>".len(), 32, |byte| byte.is_ascii_whitespace());
+    text.starts(next, "<string>").then_some(next + "<string>".len())
 }
 
 /// Where the text of an element begins whose attributes begin at `at`.
@@ -132,6 +247,18 @@ fn sets(name: &[u8]) -> bool {
             && [&b"password"[..], b"secret", b"token", b"apikey", b"api_key"].into_iter().any(plain)
 }
 
+/// `{{ .Values.password | quote }}`, `$password | base64`: what follows the bar is a filter.
+fn is_template(text: Text<'_>, name: &Range<usize>) -> bool {
+    let before = text.slice(name.start.saturating_sub(48)..name.start);
+    before.ends_with(b"$") || before.windows(2).any(|pair| pair == b"{{")
+}
+
+/// `user.password`, `CURLOPT_USERPWD`: a name that a string may follow as the next argument.
+fn is_symbol(name: &[u8]) -> bool {
+    let shouted = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    name.contains(&b'.') || name.contains(&b'_') && name.iter().all(shouted)
+}
+
 fn opens_tag(text: Text<'_>, start: usize) -> bool {
     matches!(text.before(start), b'<' | b':')
 }
@@ -156,12 +283,23 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     let netrc =
         word.eq_ignore_ascii_case(b"password") && (line.start == name.start || has(&["login ", "machine "]));
     let declared = shouted && has(&["env ", "arg ", "set ", "setenv "]);
-    if matches!(text.at(at), b'\'' | b'"') || declared || opened(text, at) > at {
+    // `DefaultPassword REG_SZ …`, `rootpw --plaintext …`: how it is kept.
+    let at = ["REG_SZ", "--plaintext"]
+        .iter()
+        .find(|kind| text.starts(at, kind))
+        .map_or(at, |kind| text.blanks(at + kind.len()));
+    // `password 7 …`: how the rest is written.
+    let kind = text.at(at).is_ascii_digit() && text.at(at + 1) == b' ';
+    let at = if kind { text.blanks(at + 1) } else { at };
+    if matches!(text.at(at), b'\'' | b'"') || declared || kind || opened(text, at) > at {
         return read(text, at, Tie::Beside, &name);
     }
     for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
         if text.starts(at, verb) {
-            return read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
+            let value = read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
+            // `argument "password" to "connect"`
+            let loose = matches!(verb, "to " | "of ");
+            return value.filter(|value| !loose || looks::is_chosen(text.slice(value.range.clone())));
         }
     }
     // `bad token Nv1nZ…`: only what was clearly generated.
@@ -175,7 +313,9 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     if compound && kept && (8..=64).contains(&value.len()) && !is_code(value) && !is_location(value) {
         return read(text, at, Tie::Beside, &name);
     }
-    if is_uuid(value) && !word.eq_ignore_ascii_case(b"session")
+    if looks::is_license(value)
+        || looks::is_bootstrap(value)
+        || is_uuid(value) && !word.eq_ignore_ascii_case(b"session")
         || value.len() >= 20 && (is_generated(value, 20) || is_base32(value)) && !is_address(value)
     {
         return read(text, at, Tie::Beside, &name);
@@ -189,8 +329,17 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'.' | b',' | b':' | b';' | b'(' | b')' | b'/')
     };
     let cased = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
-    let named = ["pass", "pwd", "psk"].iter().any(|part| find(word, part.as_bytes()).is_some());
+    let named = ["pass", "pwd", "psk", "pw"].iter().any(|part| find(word, part.as_bytes()).is_some());
     let odd = named && cased.iter().all(|kind| chosen.iter().any(kind)) && chosen.iter().any(sign);
+    if named && !chosen.starts_with(b"-") && looks::is_unlike_prose(chosen) && !looks::is_technical(chosen) {
+        return read(text, at, Tie::Beside, &name);
+    }
+    // `bindpw …`: a setting is all that the line holds.
+    let first = text.peek(line.start..name.start).trim_ascii().is_empty();
+    let whole = text.peek(end..line.end).trim_ascii().is_empty();
+    if named && first && whole && word.len() > 4 && looks::is_chosen(chosen) && !looks::is_technical(chosen) {
+        return read(text, at, Tie::Beside, &name);
+    }
     let last = word.eq_ignore_ascii_case(b"password") && text.peek(end..line.end).trim_ascii().len() <= 1;
     if (last || odd)
         && (8..=64).contains(&chosen.len())
@@ -207,7 +356,11 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
         || rest.starts_with(b"account ")
         || rest.starts_with(b"machine ")
         || rest.starts_with(b"#");
-    if netrc && (last || has(&["login "])) {
+    let sure = || {
+        let value = text.slice(at..end);
+        has(&["machine "]) || line.start == name.start || looks::is_chosen(value)
+    };
+    if netrc && (last || has(&["login "])) && sure() {
         return read(text, at, Tie::Beside, &name).map(|value| Value { alone: true, ..value });
     }
     None
@@ -233,6 +386,20 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
     let at = if prefixed && matches!(text.at(at + 1), b'"' | b'\'') { at + 1 } else { at };
     let slashes = text.run(at, 4, |byte| byte == b'\\') - at;
     let quote = text.at(at + slashes);
+    // ``undefined method `password=' for …``
+    if quote == b'\'' && text.before(name.start) == b'`' {
+        return None;
+    }
+    // `"Password: ")`: the name stands in a string that ends here.
+    let closed = matches!(text.at(name.end), b'"' | b'\'' | b'`' | b'\\' | b']');
+    if matches!(quote, b'"' | b'`')
+        && slashes == 0
+        && !closed
+        && tie != Tie::Tight
+        && is_open(text, name.start, quote)
+    {
+        return None;
+    }
     if matches!(quote, b'"' | b'\'' | b'`') {
         let start = at + slashes + 1;
         let end = closing(text, start, quote, slashes);
@@ -254,6 +421,18 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
         || text.at(next) == b'#'
         || (matches!(text.at(next), b',' | b';' | b'}') && blank(next + 1) >= line.end);
     Some(Value { range: at..end, quoted: false, tie, alone: tail && every(export, lead) })
+}
+
+/// Whether a string with that quote is open at a place.
+pub(super) fn is_open(text: Text<'_>, at: usize, quote: u8) -> bool {
+    let line = text.run_back(at, 160, |byte| byte != b'\n');
+    let before = text.peek(line..at);
+    let count = before
+        .iter()
+        .enumerate()
+        .filter(|(at, byte)| **byte == quote && (*at == 0 || before.get(at - 1) != Some(&b'\\')))
+        .count();
+    at - line < 160 && count % 2 == 1
 }
 
 /// The closing quote: one with as many backslashes before it as the opening one had. A value that is cut off
@@ -329,326 +508,4 @@ fn bare_end(text: Text<'_>, at: usize) -> usize {
 /// Where `\n`, `\r` or `\t` is written out in the value.
 fn escape(value: &[u8]) -> Option<usize> {
     value.windows(2).position(|pair| matches!(pair, b"\\n" | b"\\r" | b"\\t" | b"\\\\"))
-}
-
-/// Most bytes of an expression in braces. Values may stand in one another, each with its braces.
-const EXPRESSION: usize = 256;
-
-/// A stand-in for a secret, or the expression that fetches it.
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    const WORDS: &[&str] = &[
-        "null",
-        "none",
-        "nil",
-        "undefined",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "required",
-        "requires",
-        "needs",
-        "takes",
-        "expects",
-        "missing",
-        "invalid",
-        "empty",
-        "unset",
-        "redacted",
-        "hidden",
-        "masked",
-        "string",
-        "str",
-        "int",
-        "integer",
-        "number",
-        "bool",
-        "boolean",
-        "bytes",
-        "object",
-        "optional",
-        "any",
-        "void",
-        "text",
-        "char",
-        "default",
-        "not",
-        "is",
-        "the",
-        "and",
-        "or",
-        "incorrect",
-        "expired",
-        "wrong",
-        "failed",
-        "denied",
-        "ok",
-        "error",
-        "unknown",
-        "disabled",
-        "enabled",
-        "auto",
-        "prompt",
-        "stdin",
-        "n/a",
-        "...",
-        "null,",
-        "varchar",
-        "self",
-        "this",
-        "const",
-        "let",
-        "var",
-        "new",
-        "await",
-        "unexpected",
-        "expected",
-        "found",
-        "too",
-        "must",
-        "should",
-        "cannot",
-        "can't",
-        "or:",
-        "and:",
-        "authentication",
-        "provided",
-        "supplied",
-        "set",
-        "not-set",
-        "changed",
-        // The word for the thing instead of the thing.
-        "password",
-        "passwd",
-        "pass",
-        "pwd",
-        "secret",
-        "token",
-        "apikey",
-        "api_key",
-        "changeme",
-        "changeit",
-        "change-me",
-        "change_me",
-        "example",
-        "username",
-        "undef",
-    ];
-    if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
-        return true;
-    }
-    if WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
-        return true;
-    }
-    // A value may be long and asked about often, so nothing here goes over all of it without need.
-    let starts =
-        |prefix: &[u8]| value.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    let ends = |suffix: &[u8]| {
-        value
-            .len()
-            .checked_sub(suffix.len())
-            .and_then(|from| value.get(from..))
-            .is_some_and(|end| end.eq_ignore_ascii_case(suffix))
-    };
-    let wraps = |open: &[u8], close: &[u8]| starts(open) && ends(close);
-    let variable = starts(b"$")
-        && !starts(b"$2")
-        && !starts(b"$apr")
-        && value.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'{' | b'(' | b'_'))
-        && every(value.get(1..).unwrap_or_default(), is_expression);
-    variable
-        || wraps(b"<", b">")
-        || wraps(b"{{", b"}}")
-        || wraps(b"(", b")")
-            && value.len() <= 24
-            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'(' | b')' | b' '))
-        || wraps(b"[", b"]")
-            && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
-        || wraps(b"${", b"}")
-        || (wraps(b"%", b"%") && value.len() > 2)
-        || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
-        || starts(b"%(")
-        || matches!(
-            value,
-            b"%s"
-                | b"%d"
-                | b"%v"
-                | b"%q"
-                | b"%S"
-                | b"%D"
-                | b"%V"
-                | b"%Q"
-                | b"{}"
-                | b"[]"
-                | b"{:?}"
-                | b"()"
-                | b"\"\""
-                | b"''"
-        )
-        || [
-            &b"process.env"[..],
-            b"os.environ",
-            b"os.getenv",
-            b"env.",
-            b"env(",
-            b"env!(",
-            b"getenv",
-            b"std::env",
-            b"system.getenv",
-            b"secrets.",
-            b"vars.",
-            b"var.",
-            b"your-",
-            b"your_",
-            b"vault:",
-            b"@microsoft.keyvault(",
-            b"!vault",
-            b"!secret",
-            b"file:",
-            b"op://",
-        ]
-        .iter()
-        .any(|prefix| starts(prefix))
-        || ends(b"_here")
-        || ends(b"-here")
-}
-
-fn is_expression(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'_' | b'{' | b'}' | b'(' | b')' | b':' | b'-' | b'.' | b'?' | b'[' | b']')
-}
-
-/// Source code rather than a value: a call, a path of names, a type, an attribute.
-pub(super) fn is_code(value: &[u8]) -> bool {
-    let has = |needle: &[u8]| value.windows(needle.len()).any(|window| window == needle);
-    let first = value.first().copied().unwrap_or(0);
-    let named = first.is_ascii_alphabetic() || first == b'_';
-    let call = named
-        && value.iter().position(|b| *b == b'(').is_some_and(|at| {
-            value.iter().take(at).all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'!'))
-        });
-    let dotted = named
-        && has(b".")
-        && value
-            .split(|b| *b == b'.')
-            .all(|part| !part.is_empty() && part.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'));
-    let generic = named && (has(b"<") || has(b"[") && has(b"]")) && !value.iter().any(u8::is_ascii_digit);
-    call || dotted || generic || has(b"::") || first == b'&' || has(b"->")
-}
-
-/// A path or URL, which names where a secret lies but is none.
-pub(super) fn is_location(value: &[u8]) -> bool {
-    // Base64 may begin with a slash and hold several.
-    let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
-    let base64 = value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte));
-    if base64
-        && count(u8::is_ascii_digit) >= 3
-        && count(u8::is_ascii_uppercase) >= 6
-        && count(u8::is_ascii_lowercase) >= 6
-    {
-        return false;
-    }
-    value.starts_with(b"/") && value.iter().skip(1).any(|b| *b == b'/')
-        || value.starts_with(b"./")
-        || value.starts_with(b"../")
-        || value.starts_with(b"~/")
-        || value.windows(3).any(|window| window == b"://")
-        || [&b".pem"[..], b".key", b".json", b".txt", b".crt", b".yml", b".yaml", b".toml", b".pub"]
-            .iter()
-            .any(|end| value.ends_with(end))
-}
-
-/// Letters and digits mixed, or letters and signs: what a person would not write in a sentence.
-pub(super) fn is_mixed(value: &[u8], least: usize) -> bool {
-    let digit = value.iter().any(u8::is_ascii_digit);
-    let letter = value.iter().any(u8::is_ascii_alphabetic);
-    let sign = value.iter().any(|b| {
-        matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'/' | b'=' | b'~' | b'?')
-    });
-    let cases = value.iter().filter(|b| b.is_ascii_uppercase()).count() >= 3
-        && value.iter().any(u8::is_ascii_lowercase);
-    value.len() >= least && ((letter && (digit || sign)) || (digit && sign) || (cases && value.len() >= 16))
-}
-
-/// As [`is_mixed`], and long, and of one piece: a generated key.
-pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
-    let plain = value
-        .iter()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~'));
-    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
-    let upper = value.iter().filter(|b| b.is_ascii_uppercase()).count();
-    let lower = value.iter().filter(|b| b.is_ascii_lowercase()).count();
-    let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
-    plain
-        && value.len() >= least
-        && digits >= 2
-        && (hex
-            || upper >= 2 && lower >= 2
-            || (digits >= 4
-                && upper + lower >= 8
-                && !value.contains(&b'.')
-                && !value.contains(&b'-')
-                && !value.contains(&b'/')))
-}
-
-/// A seed in base32.
-fn is_base32(value: &[u8]) -> bool {
-    matches!(value.len(), 16 | 20 | 24 | 26 | 32 | 52 | 56 | 64)
-        && value.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'2'..=b'7'))
-        && value.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
-}
-
-/// 32 bytes in base58: an account of Solana, a hash of a block.
-pub(super) fn is_address(value: &[u8]) -> bool {
-    let mut bytes = [0; 32];
-    matches!(value.len(), 43 | 44) && bs58::decode(value).onto(&mut bytes[..]) == Ok(32)
-}
-
-/// Whether letters and digits change as often as in a random word, and not as in a name of several words.
-pub(super) fn is_random(value: &[u8]) -> bool {
-    let kind = |byte: &u8| match byte {
-        b'a'..=b'z' => 0_u8,
-        b'A'..=b'Z' => 1,
-        b'0'..=b'9' => 2,
-        _ => 3,
-    };
-    let changes = value.windows(2).filter(|pair| matches!(pair, [a, b] if kind(a) != kind(b))).count();
-    changes * 5 >= value.len().saturating_sub(1) * 2
-}
-
-/// `db-password`, `my-token-secret`: the name under which a secret is kept.
-pub(super) fn is_reference(value: &[u8]) -> bool {
-    let plain =
-        |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.');
-    let words =
-        [&b"password"[..], b"secret", b"token", b"key", b"creds", b"credentials", b"tls", b"cert", b"auth"];
-    value.iter().all(plain)
-        && value.split(|byte| matches!(byte, b'-' | b'_' | b'.')).any(|part| words.contains(&part))
-        && value.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'))
-}
-
-/// Five groups of hex digits.
-pub(super) fn is_uuid(value: &[u8]) -> bool {
-    value.len() == 36
-        && value.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
-/// A sentence in quotes, such as a validator's message.
-pub(super) fn is_sentence(value: &[u8]) -> bool {
-    let words: Vec<&[u8]> = value.split(|b| *b == b' ').filter(|word| !word.is_empty()).collect();
-    let plain = |word: &&[u8]| {
-        word.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'\'' | b',' | b'.' | b':' | b'-'))
-    };
-    let capital = value.first().is_some_and(u8::is_ascii_uppercase);
-    words.len() >= 3
-        && words.iter().filter(|word| plain(word)).count() + 1 >= words.len()
-        && (capital
-            || value.ends_with(b".")
-            || words.len() >= 4
-                && words.iter().any(|w| {
-                    matches!(*w, b"is" | b"be" | b"must" | b"not" | b"for" | b"the" | b"to" | b"can't" | b"a")
-                }))
 }

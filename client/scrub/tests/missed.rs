@@ -268,3 +268,120 @@ fn hex_goes_unless_a_thing_is_named_right_before_it() {
         "datadog.trace_id: 4111111111111111".to_owned(),
     ]);
 }
+
+#[test]
+fn a_secret_among_the_arguments_of_a_call_is_found() {
+    assert_gone(
+        &[
+            "pymysql.connect(\"localhost\", \"bob\", \"¤\", \"shop\")",
+            "mysqli_connect('localhost', 'bob', '¤', 'x');",
+            "DriverManager.getConnection(url, \"bob\", \"¤\");",
+            "$ldap->bind('cn=admin,dc=x', '¤');",
+            "imap_open(\"{mail:993/ssl}\", \"bob\", \"¤\")",
+            "signInWithEmailAndPassword(auth, \"a@b.c\", \"¤\")",
+            "WiFi.begin(\"home\", \"¤\");",
+            "keyStore.load(in, \"¤\".toCharArray());",
+            "request.basic_auth 'bob', '¤'",
+            ".basic_auth(\"bob\", Some(\"¤\"))",
+            "Credentials(\"realm\", \"host\", \"bob\", \"¤\")",
+            "bcrypt.compare('¤', hash)",
+            "EXEC sp_addlogin 'bob', '¤'",
+            "driver.findElement(By.id(\"pwd\")).sendKeys(\"¤\");",
+            "I fill in \"Password\" with \"¤\"",
+            "console.log(\"password:\", \"¤\")",
+            "btoa(\"bob:¤\")",
+            "echo -n 'bob:¤' | base64",
+        ],
+        "hunter-2x9Q!",
+    );
+    assert_stays(&[
+        "bcrypt.compare(password, user.hash)".to_owned(),
+        "connect(\"amqp.example.com\", \"vhost1\")".to_owned(),
+        "jwt.sign(payload, privateKey, { algorithm: \"RS256\" })".to_owned(),
+        "keyring.set_password(\"acme\", user, password)".to_owned(),
+        "socket.bind(1234, () => { s.addMembership('224.0.0.114'); });".to_owned(),
+    ]);
+}
+
+#[test]
+fn a_member_with_a_neutral_name_belongs_to_the_secret_above_it() {
+    assert_gone(
+        &[
+            "db_password:\n    value: ¤",
+            "\"adminPassword\": {\n  \"value\": \"¤\"\n}",
+            "variable \"db_password\" {\n  default = \"¤\"\n}",
+            "{\"Name\":\"/prod/db/password\",\"Type\":\"SecureString\",\"Value\":\"¤\"}",
+            "ParameterKey=DBPassword,ParameterValue=¤",
+            "<key>Password</key>\n<string>¤</string>",
+            "DB_PASSWORD_PROD=¤",
+            "password_confirmation: '¤'",
+            "keychain password (plain): ¤",
+        ],
+        "hunter-2x9Q!",
+    );
+    assert_stays(&[
+        "\"password\": {\"type\": \"string\", \"minLength\": 8}".to_owned(),
+        "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db".to_owned(),
+        "variable \"token\" {\n  description = \"API token\"\n}".to_owned(),
+    ]);
+}
+
+#[test]
+fn what_is_said_to_be_the_password_is_found() {
+    assert_gone(
+        &[
+            "trying bob:¤ on 10.0.0.3",
+            "logged in with bob / ¤",
+            "[ERROR] auth failed for bob using '¤'",
+            "The password of bob was reset to ¤",
+            "rotated db password from ¤ to other",
+            "ssh: Password for bob@10.0.0.2: ¤",
+            "note to self: root pw is ¤",
+            "senha: ¤",
+            "пароль: ¤",
+            "密码: ¤",
+            "INSERT INTO users (name, password) VALUES ('bob', '¤')",
+            "kinit bob <<< '¤'",
+            "rsync --password-file=<(echo ¤)",
+            "expect: send \"¤\\r\"",
+            "ACL SETUSER bob on >¤ ~* +@all",
+            "WIFI:T:WPA;S:home;P:¤;;",
+            "username bob privilege 15 secret ¤",
+            "tacacs-server key ¤",
+            "rootpw --plaintext ¤",
+            "DefaultPassword REG_SZ ¤",
+            "{\"url\":\"postgres:\\/\\/bob:¤@db\\/x\"}",
+            "SQL> conn bob/¤@X",
+        ],
+        "hunter-2x9Q!",
+    );
+    assert_stays(&[
+        "let password = rpassword::prompt_password(\"Password: \")?;".to_owned(),
+        "read -rs -p \"Password: \" PASSWORD".to_owned(),
+        "if you pass `CannotReallocInPlace` to it".to_owned(),
+        "password policy: min_length=12 require_digit=true".to_owned(),
+        "password: {{ .Values.db.password | b64enc | quote }}".to_owned(),
+        "DB_PASSWORD: prod/db:password".to_owned(),
+        "WARNING! Using --password via the CLI is insecure.".to_owned(),
+        "undefined method `password=' for #<User:0x0000b1d6>".to_owned(),
+        "type Mutation { login(email: String!, password: String!): Payload! }".to_owned(),
+    ]);
+}
+
+#[test]
+fn a_key_beside_its_id_is_found_and_a_digest_stays() {
+    let id = ["AKIA", "NTDUD6O326G7Z573"].concat();
+    let secret = ["MX/cw2qzRzGPdbe0/2JMO", "lcno1zLb6B48Qaf4hHG"].concat();
+    assert_gone(
+        &[&format!("new AmazonS3Client(\"{id}\", \"¤\")"), &format!("access key {id} / secret ¤")],
+        &secret,
+    );
+    let digest = "92abeb16d6379faf6cc34692b16319748260cd67bd761055a114b94301ec0704";
+    assert_stays(&[
+        format!("PS C:\\> (Get-FileHash .\\setup.exe).Hash\n{digest}"),
+        format!("public_key: hex!(\"{digest}\"),"),
+        format!("topic0 0x{digest} Transfer"),
+        format!("topics: [\"0x{digest}\"]"),
+        format!("\"jason\": {{:hex, :jason, \"1.4.1\", \"{digest}\", [:mix]}}"),
+    ]);
+}
