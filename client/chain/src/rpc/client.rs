@@ -264,7 +264,8 @@ mod tests {
         let options = ClientOptions { pause: Duration::from_secs(3_600), ..ClientOptions::default() };
         let client = Client::new(Cluster::parse(&url).unwrap(), options);
         let asked = client.ask::<u64>(RpcRequest::GetSlot, Value::Null);
-        let refused = tokio::time::timeout(Duration::from_secs(60), asked).await.expect("no pause").unwrap_err();
+        let refused =
+            tokio::time::timeout(Duration::from_secs(60), asked).await.expect("no pause").unwrap_err();
         assert!(
             matches!(&refused, ChainError::Unreachable { detail, .. } if detail == "connection refused"),
             "{refused}"

@@ -413,7 +413,11 @@ fn undo_works_file_by_file_after_a_day_of_use(who: Who) {
     fs::rename(tree.join("main.new"), tree.join("main.c")).unwrap();
 
     let left = records.undo(record.id()).unwrap();
-    assert_eq!(left, [makefile.clone(), tree.join("pkg")], "a folder that holds something else stays, and is named");
+    assert_eq!(
+        left,
+        [makefile.clone(), tree.join("pkg")],
+        "a folder that holds something else stays, and is named"
+    );
     assert_eq!(fs::read_to_string(&makefile).unwrap(), "u\n", "a later edit is not overwritten");
     assert!(fs::read_to_string(tree.join("main.c")).unwrap().contains("sqrt"), "the old one is back");
     assert!(!tree.join("pkg/x").exists() && !tree.join("pkg/sub").exists());
