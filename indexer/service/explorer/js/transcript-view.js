@@ -300,6 +300,8 @@ function body(item) {
         "Deposit",
         `${plain(value.get("amount") ?? null)} XNO from ${plain(value.get("source") ?? null)}`,
       ]);
+    } else if (field === "market" && value instanceof Map) {
+      short.push(["Market", `server ${plain(value.get("server") ?? null)}, network ${plain(value.get("network") ?? null)}`]);
     } else {
       short.push([NAMES[field] ?? field, plain(value)]);
     }
