@@ -84,15 +84,15 @@ fn bad_arguments_are_refused_with_a_sentence_fails() {
         (&["--port", "99999"], 2, "99999"),
         (&["--no-state", "--state", "x"], 2, "cannot be used with"),
         (&["bogus"], 2, "bogus"),
-        (&["fund", "nobody", "--sol", "1", "--control", url], 1, "error 7614: invalid address 'nobody'"),
-        (&["fund", "nobody", "--sol", "1,5", "--control", url], 1, "error 7613"),
-        (&["fund", "nobody", "--usdc", "0.0000001", "--control", url], 1, "error 7613"),
-        (&["time", "--unix", "5", "--control", url], 1, "error 7611"),
-        (&["time", "--epochs", "18446744073709551615", "--control", url], 1, "error 7612"),
-        (&["status", "--control", "http://127.0.0.1:1"], 1, "error 7616"),
-        (&["status", "--control", net.rpc_url()], 1, "error 7617"),
-        (&["status", "--state", "/nonexistent"], 1, "error 7616"),
-        (&["--port", "0", "--no-state", "--programs", "/nonexistent"], 1, "error 7600"),
+        (&["fund", "nobody", "--sol", "1", "--control", url], 1, "error 9814: invalid address 'nobody'"),
+        (&["fund", "nobody", "--sol", "1,5", "--control", url], 1, "error 9813"),
+        (&["fund", "nobody", "--usdc", "0.0000001", "--control", url], 1, "error 9813"),
+        (&["time", "--unix", "5", "--control", url], 1, "error 9811"),
+        (&["time", "--epochs", "18446744073709551615", "--control", url], 1, "error 9812"),
+        (&["status", "--control", "http://127.0.0.1:1"], 1, "error 9816"),
+        (&["status", "--control", net.rpc_url()], 1, "error 9817"),
+        (&["status", "--state", "/nonexistent"], 1, "error 9816"),
+        (&["--port", "0", "--no-state", "--programs", "/nonexistent"], 1, "error 9800"),
     ] {
         let output = localnet(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
@@ -112,10 +112,10 @@ fn json_is_one_line_wherever_it_is_asked_for_and_errors_have_one_shape() {
     let after: Value = serde_json::from_str(&control(&net, &["status", "--json"])).unwrap();
     assert_eq!(before["epoch"], after["epoch"]);
     for (arguments, code, number, name) in [
-        (&["--json", "fund", "nobody", "--sol", "1", "--control", url][..], 1, 7614, "BadAddress"),
-        (&["status", "--json", "--control", "http://127.0.0.1:1"], 1, 7616, "NotRunning"),
-        (&["time", "--json"], 2, 7619, "Usage"),
-        (&["bogus", "--json"], 2, 7619, "Usage"),
+        (&["--json", "fund", "nobody", "--sol", "1", "--control", url][..], 1, 9814, "BadAddress"),
+        (&["status", "--json", "--control", "http://127.0.0.1:1"], 1, 9816, "NotRunning"),
+        (&["time", "--json"], 2, 9819, "Usage"),
+        (&["bogus", "--json"], 2, 9819, "Usage"),
     ] {
         let output = localnet(arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
@@ -183,7 +183,7 @@ fn a_second_process_on_the_same_folder_is_refused_fails() {
     let output = localnet(&["--port", "0", "--state", state]);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
-    assert!(said.starts_with("error 7604:") && said.contains(&net.env().pid.to_string()), "{said}");
+    assert!(said.starts_with("error 9804:") && said.contains(&net.env().pid.to_string()), "{said}");
     assert_eq!(net.rpc("getHealth", json!([])).unwrap(), "ok");
 }
 
@@ -194,7 +194,7 @@ fn a_taken_port_is_one_sentence_fails() {
     let output = localnet(&["--no-state", "--control-port", "0", "--port", port]);
     assert_eq!(output.status.code(), Some(1));
     let said = text(&output.stderr);
-    assert!(said.starts_with(&format!("error 7602: The RPC port {port} is taken")), "{said}");
+    assert!(said.starts_with(&format!("error 9802: The RPC port {port} is taken")), "{said}");
     assert_eq!(said.lines().count(), 2, "{said}");
 }
 
@@ -228,13 +228,13 @@ fn web_pages_and_strangers_cannot_move_the_clock_fails() {
     let before = net.status();
     let jump = r#"{"epochs":5}"#;
     let page = ask(&format!("POST /time HTTP/1.1\r\nhost: {address}\r\norigin: https://example.org"), jump);
-    assert!(page.starts_with("HTTP/1.1 403") && page.contains("7615"), "{page}");
+    assert!(page.starts_with("HTTP/1.1 403") && page.contains("9815"), "{page}");
     let rebound = ask("POST /time HTTP/1.1\r\nhost: evil.example.org", jump);
     assert!(rebound.starts_with("HTTP/1.1 403"), "{rebound}");
     let head = format!("POST /time HTTP/1.1\r\nhost: {address}");
     for body in ["", "{", "[]", r#"{"epochs":-1}"#, r#"{"days":1}"#, r#"{"epochs":1,"slots":1}"#] {
         let answer = ask(&head, body);
-        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("7615"), "{body}: {answer}");
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("9815"), "{body}: {answer}");
     }
     let fund = format!("POST /fund HTTP/1.1\r\nhost: {address}");
     let who = Address::new_unique();

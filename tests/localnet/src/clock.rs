@@ -184,12 +184,12 @@ mod tests {
     #[test]
     fn a_jump_back_or_out_of_the_clock_fails() {
         let code = |jump| after_jump(FROM, jump).expect_err("no jump").code();
-        assert_eq!(code(Jump { unix: Some(86_399_999), ..Jump::default() }), 7611);
-        assert_eq!(code(Jump { epochs: Some(u64::MAX), ..Jump::default() }), 7612);
-        assert_eq!(code(Jump { slots: Some(u64::MAX / 400), ..Jump::default() }), 7612);
-        assert_eq!(code(Jump { unix: Some(i64::MAX), ..Jump::default() }), 7612);
-        assert_eq!(code(Jump::default()), 7615);
-        assert_eq!(code(Jump { epochs: Some(1), slots: Some(1), unix: None }), 7615);
+        assert_eq!(code(Jump { unix: Some(86_399_999), ..Jump::default() }), 9811);
+        assert_eq!(code(Jump { epochs: Some(u64::MAX), ..Jump::default() }), 9812);
+        assert_eq!(code(Jump { slots: Some(u64::MAX / 400), ..Jump::default() }), 9812);
+        assert_eq!(code(Jump { unix: Some(i64::MAX), ..Jump::default() }), 9812);
+        assert_eq!(code(Jump::default()), 9815);
+        assert_eq!(code(Jump { epochs: Some(1), slots: Some(1), unix: None }), 9815);
     }
 
     #[test]

@@ -263,7 +263,7 @@ mod tests {
         for text in
             ["", "-1", "+1", "1e3", "1.", ".5", "0.0000001", "1,5", "18446744073709.551616", "one", "1.5.5"]
         {
-            assert_eq!(parse_amount(text, 6).map_err(|error| error.code()), Err(7613), "{text}");
+            assert_eq!(parse_amount(text, 6).map_err(|error| error.code()), Err(9813), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, numbered 7600 to 7699, each with what to do next.
+//! What can go wrong, numbered 9800 to 9899, each with what to do next.
 
 use std::path::PathBuf;
 use zx1_coded::Coded;
@@ -10,7 +10,7 @@ use zx1_fixtures::control::Refusal;
 #[non_exhaustive]
 pub enum LocalnetError {
     /// The built programs were not found.
-    #[code(7600)]
+    #[code(9800)]
     #[error("The built program {missing} is not in {}.", folder.display())]
     ProgramsMissing {
         /// Name of the file that is not there.
@@ -19,7 +19,7 @@ pub enum LocalnetError {
         folder: PathBuf,
     },
     /// A built program does not load.
-    #[code(7601)]
+    #[code(9801)]
     #[error("The program {} cannot be loaded: {why}.", file.display())]
     ProgramBroken {
         /// Path of the file.
@@ -28,7 +28,7 @@ pub enum LocalnetError {
         why: String,
     },
     /// Somebody else listens on a port.
-    #[code(7602)]
+    #[code(9802)]
     #[error("The {what} port {port} is taken by another program.")]
     PortTaken {
         /// What was to listen there.
@@ -37,11 +37,11 @@ pub enum LocalnetError {
         port: u16,
     },
     /// No free pair of neighbouring ports.
-    #[code(7603)]
+    #[code(9803)]
     #[error("No two free neighbouring ports were found on this machine.")]
     NoFreePorts,
     /// Another instance uses the state folder.
-    #[code(7604)]
+    #[code(9804)]
     #[error("The state folder {} is used by another zx1-localnet{}.", folder.display(), process(*pid))]
     StateInUse {
         /// Path of the folder.
@@ -50,7 +50,7 @@ pub enum LocalnetError {
         pid: Option<u32>,
     },
     /// The state folder cannot be read or written.
-    #[code(7605)]
+    #[code(9805)]
     #[error("{} cannot be used: {why}.", path.display())]
     StateIo {
         /// The file or folder.
@@ -59,7 +59,7 @@ pub enum LocalnetError {
         why: String,
     },
     /// The ledger's file is damaged before its end.
-    #[code(7606)]
+    #[code(9806)]
     #[error("The saved ledger {} is damaged in line {line}.", path.display())]
     LedgerDamaged {
         /// Path of the file.
@@ -68,7 +68,7 @@ pub enum LocalnetError {
         line: usize,
     },
     /// The state folder was written by another version.
-    #[code(7607)]
+    #[code(9807)]
     #[error("The state folder {} has format {found}, and this program reads format {known}.", folder.display())]
     OtherFormat {
         /// Path of the folder.
@@ -79,18 +79,18 @@ pub enum LocalnetError {
         known: u64,
     },
     /// A wallet's file does not hold a key.
-    #[code(7608)]
+    #[code(9808)]
     #[error("{} is not a Solana key file of 64 numbers.", path.display())]
     BadKey {
         /// Path of the file.
         path: PathBuf,
     },
     /// The cluster's machine refused what should have worked.
-    #[code(7609)]
+    #[code(9809)]
     #[error("The cluster did not start: {0}.")]
     Cluster(String),
     /// A transaction of the set-up or of `fund` failed.
-    #[code(7610)]
+    #[code(9810)]
     #[error("The transaction '{what}' failed: {why}.")]
     Transaction {
         /// What was to be done.
@@ -99,7 +99,7 @@ pub enum LocalnetError {
         why: String,
     },
     /// A jump that would go back.
-    #[code(7611)]
+    #[code(9811)]
     #[error("The chain's time is {now} already; {wanted} would be a jump back.")]
     TimeBack {
         /// Unix seconds of the chain.
@@ -108,27 +108,27 @@ pub enum LocalnetError {
         wanted: i64,
     },
     /// A jump that is too far.
-    #[code(7612)]
+    #[code(9812)]
     #[error("A jump of {0} is too far: the chain's clock ends.")]
     TimeTooFar(String),
     /// An amount that is none.
-    #[code(7613)]
+    #[code(9813)]
     #[error("invalid amount '{0}': expected a number such as 2 or 0.5.")]
     BadAmount(String),
     /// An address that is none.
-    #[code(7614)]
+    #[code(9814)]
     #[error("invalid address '{0}': expected 32 bytes in base58.")]
     BadAddress(String),
     /// A request to the control endpoint that means nothing.
-    #[code(7615)]
+    #[code(9815)]
     #[error("The request was not understood: {0}.")]
     BadRequest(String),
     /// No cluster answers.
-    #[code(7616)]
+    #[code(9816)]
     #[error("No zx1-localnet answers at {0}.")]
     NotRunning(String),
     /// A cluster answers with something else.
-    #[code(7617)]
+    #[code(9817)]
     #[error("{0} answers, but not as a zx1-localnet does: {1}.")]
     OddAnswer(String, String),
     /// What a running cluster refused.
@@ -136,11 +136,11 @@ pub enum LocalnetError {
     #[error(transparent)]
     Refused(Refusal),
     /// The Nano ledger did not start.
-    #[code(7618)]
+    #[code(9818)]
     #[error("The Nano ledger did not start: {0}.")]
     Nano(String),
     /// The command line is invalid; carries the parser's sentence.
-    #[code(7619)]
+    #[code(9819)]
     #[error("{0}")]
     Usage(String),
 }

@@ -261,7 +261,7 @@ impl Localnet {
         }
     }
 
-    /// Jumps ahead; returns where the chain stands then. Errors 7611, 7612 and 7615.
+    /// Jumps ahead; returns where the chain stands then. Errors 9811, 9812 and 9815.
     pub fn jump(&self, jump: Jump) -> Result<Status, LocalnetError> {
         self.chain.jump(jump).map(|at| self.status_at(at))
     }

@@ -17,7 +17,7 @@ pub(crate) struct Program {
 
 /// The folder of the built programs: the one that is named, else `$ZX1_DEPLOY_DIR`, else `deploy` beside
 /// the build profile's folder that this program runs from (`target/debug/..` and `target/debug/deps/..`).
-/// It is where the first program is; none is error 7600.
+/// It is where the first program is; none is error 9800.
 pub(crate) fn folder(named: Option<&Path>) -> Result<PathBuf, LocalnetError> {
     let first = file_name(PROGRAMS[0].0);
     let mut candidates = Vec::new();

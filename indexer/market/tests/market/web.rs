@@ -9,7 +9,7 @@ use zx1_server::testing::web::{
 
 use zx1_market_server::clock::Clock as _;
 
-use crate::support::{Headers, Market};
+use crate::support::{Headers, Market, START};
 
 /// A signed request's headers.
 fn signed(m: &Market, method: &str, path: &str, body: &[u8], key: &PartyKey) -> Headers {
@@ -88,11 +88,13 @@ async fn who_asks_too_often_is_told_how_long_to_wait() {
     tells_its_rate(m.server().url(), "/stats", 3, 9404).await;
 }
 
-/// Every other request is about a contract that an agent works on.
+/// Every other request is about a contract that an agent works on, and most are signed by its principal.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_server_does_what_its_document_says() {
     let m = Market::start().await;
     let id = m.working(&m.contract("0.5")).await;
     let known = json!({ "id": id.to_string(), "pubkey": m.agent.id().hex() });
-    holds_against_its_document(m.server().url(), known).await;
+    // The seed of `m.principal`.
+    let sign = json!({ "server": m.client.terms.server.hex(), "seed": hex::encode([1; 32]), "now": START.0 / 1_000 });
+    holds_against_its_document(m.server().url(), known, Some(sign)).await;
 }

@@ -153,7 +153,7 @@ fn damage_before_the_end_is_refused_by_its_line_fails() {
     fs::write(&ledger, &text).unwrap();
     let error = builder().state(folder.path()).start().err().unwrap();
     assert!(matches!(&error, LocalnetError::LedgerDamaged { line: 2, .. }), "{error}");
-    assert_eq!(error.code(), 7606);
+    assert_eq!(error.code(), 9806);
     assert!(error.next().contains("--reset"));
     assert_eq!(fs::read(&ledger).unwrap(), text, "it is left as it is");
     builder().state(folder.path()).reset(true).start().unwrap().stop().unwrap();
@@ -168,7 +168,7 @@ fn another_format_is_refused_fails() {
     let mut file = fs::File::create(folder.path().join("ledger")).unwrap();
     writeln!(file, "{sum} {body}").unwrap();
     let error = builder().state(folder.path()).start().err().unwrap();
-    assert_eq!(error.code(), 7607, "{error}");
+    assert_eq!(error.code(), 9807, "{error}");
 }
 
 #[test]

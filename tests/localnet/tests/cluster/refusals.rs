@@ -9,7 +9,7 @@ fn a_second_instance_on_the_same_folder_is_refused_fails() {
     let folder = tempfile::tempdir().unwrap();
     let net = builder().state(folder.path()).start().unwrap();
     let error = builder().state(folder.path()).start().err().unwrap();
-    assert_eq!(error.code(), 7604);
+    assert_eq!(error.code(), 9804);
     assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
     assert!(net.failure().is_none());
     net.stop().unwrap();
@@ -21,7 +21,7 @@ fn a_taken_port_is_one_clear_sentence_fails() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = builder().port(port).ws_port(0).start().err().unwrap();
-    assert_eq!(error.code(), 7602);
+    assert_eq!(error.code(), 9802);
     assert_eq!(error.to_string(), format!("The RPC port {port} is taken by another program."));
     let error = builder().ws_port(port).start().err().unwrap();
     assert_eq!(error.to_string(), format!("The websocket port {port} is taken by another program."));
@@ -45,7 +45,7 @@ fn ports_are_free_again_after_stop_ok() {
 fn missing_programs_say_what_to_run_fails() {
     let empty = tempfile::tempdir().unwrap();
     let error = Localnet::builder().port(0).programs(empty.path()).start().err().unwrap();
-    assert_eq!(error.code(), 7600);
+    assert_eq!(error.code(), 9800);
     assert!(error.to_string().contains("zx1_stake_lock.so"), "{error}");
     assert!(error.next().contains("scripts/build-programs"));
 }
@@ -60,7 +60,7 @@ fn a_broken_program_is_named_fails() {
     }
     fs::write(folder.path().join("zx1_challenge.so"), b"no ELF").unwrap();
     let error = Localnet::builder().port(0).programs(folder.path()).start().err().unwrap();
-    assert_eq!(error.code(), 7601);
+    assert_eq!(error.code(), 9801);
     assert!(error.to_string().contains("zx1_challenge.so"), "{error}");
 }
 
@@ -71,7 +71,7 @@ fn a_damaged_key_is_named_and_reset_replaces_it_fails() {
     let file = folder.path().join("wallets/wallet-2.json");
     fs::write(&file, "[1,2,3]").unwrap();
     let error = builder().state(folder.path()).start().err().unwrap();
-    assert_eq!(error.code(), 7608);
+    assert_eq!(error.code(), 9808);
     assert!(error.to_string().contains("wallet-2.json"));
     let net = builder().state(folder.path()).reset(true).start().unwrap();
     wallet(&net, "wallet-2");
@@ -83,7 +83,7 @@ fn a_state_folder_that_cannot_be_made_is_named_fails() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let error = builder().state(file.join("state")).start().err().unwrap();
-    assert_eq!(error.code(), 7605);
+    assert_eq!(error.code(), 9805);
     assert!(error.to_string().contains("state"), "{error}");
 }
 
@@ -94,7 +94,7 @@ fn every_refusal_has_its_own_number_and_advice_ok() {
         start_error(|builder| builder.state("/dev/null/x")),
     ];
     for error in errors {
-        assert!((7600..7700).contains(&error.code()));
+        assert!((9800..9900).contains(&error.code()));
         assert!(error.to_string().ends_with('.') && error.next().ends_with('.'), "{error} {}", error.next());
     }
 }

@@ -205,7 +205,7 @@ fn funding_adds_exactly_and_bad_addresses_do_not_matter_ok() {
     let balance = net.fund(&stranger, 0, 0).unwrap();
     assert_eq!((balance.lamports, balance.usdc_micro), (1_000_000_000, 2_500_001));
     // Less than the rent of an empty account cannot be held by anybody.
-    assert_eq!(net.fund(&Address::new_unique(), 1, 0).unwrap_err().code(), 7610);
+    assert_eq!(net.fund(&Address::new_unique(), 1, 0).unwrap_err().code(), 9810);
 }
 
 #[test]

@@ -85,6 +85,6 @@ async fn the_server_does_what_its_document_says() {
     })
     .await;
     let known = json!({ "mint": mint(1).to_string(), "epoch": 19_999, "index": 0 });
-    holds_against_its_document(live.server.url(), known).await;
+    holds_against_its_document(live.server.url(), known, None).await;
     live.server.stop().await;
 }
