@@ -1,0 +1,157 @@
+//! How many messages are accepted of one author, and of one connection (decision I3).
+//!
+//! Only what keeps all other rules counts, so nobody uses up another's rate with messages in its name.
+
+use crate::defaults::{
+    AUTHOR_RATE, BEACON_RATE, DIRECT_RATE, FEEDBACK_RATE, MAX_AUTHORS, MAX_CONNECTIONS, NOTARIZE_BID_RATE,
+};
+use crate::lru::Lru;
+use crate::reason::Reason;
+use std::hash::Hash;
+use zx1_protocol::envelope::MsgType;
+use zx1_protocol::ids::AgentId;
+
+/// How often something may happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Microseconds between two.
+    pub interval_micros: u64,
+    /// How many may come at once after a pause; one at least.
+    pub burst: u64,
+}
+
+impl Rate {
+    /// `number` a second, at most a million.
+    pub const fn per_second(number: u64, burst: u64) -> Self {
+        let number = if number == 0 { 1 } else { number };
+        Self { interval_micros: 1_000_000 / number, burst }
+    }
+
+    /// The time in which an empty bucket fills.
+    fn fill_micros(&self) -> u64 {
+        self.interval_micros.saturating_mul(self.burst.max(1))
+    }
+}
+
+/// A token bucket, as the one time at which it is full again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    full_at: u64,
+}
+
+impl Bucket {
+    /// Whether there is a token.
+    pub fn has(&mut self, rate: Rate, now: u64) -> bool {
+        let mut copy = *self;
+        // Of none there are enough; what is stored then fits the present clock.
+        self.take(rate, 0, now);
+        copy.take(rate, 1, now)
+    }
+
+    /// Takes tokens, all or none; whether there were enough. After a clock's jump back the bucket counts as empty at
+    /// most, and fills as ever.
+    pub fn take(&mut self, rate: Rate, tokens: u64, now: u64) -> bool {
+        let empty = now.saturating_add(rate.fill_micros());
+        self.full_at = self.full_at.clamp(now, empty);
+        let taken = rate.interval_micros.checked_mul(tokens).and_then(|time| self.full_at.checked_add(time));
+        let Some(full_at) = taken.filter(|full_at| *full_at <= empty) else { return false };
+        self.full_at = full_at;
+        true
+    }
+}
+
+/// What is remembered of one author.
+#[derive(Clone, Copy, Debug, Default)]
+struct Author {
+    all: Bucket,
+    beacon: Bucket,
+    notarize_bid: Bucket,
+    feedback: Bucket,
+}
+
+/// The rates of authors, on all channels together.
+#[derive(Clone, Debug)]
+pub struct AuthorLimits {
+    authors: Lru<AgentId, Author>,
+}
+
+impl Default for AuthorLimits {
+    fn default() -> Self {
+        Self::new(MAX_AUTHORS)
+    }
+}
+
+impl AuthorLimits {
+    /// Of at most `most` authors.
+    pub fn new(most: usize) -> Self {
+        Self { authors: Lru::new(most) }
+    }
+
+    /// Counts a message of this author, whose signature and key were verified. One that is refused counts nowhere.
+    ///
+    /// # Errors
+    /// The rate that it exceeds; that of its type comes first.
+    pub fn take(&mut self, author: &AgentId, msg_type: MsgType, now: u64) -> Result<(), Reason> {
+        self.authors.update(author, Author::default, |author| {
+            let of_type = match msg_type {
+                MsgType::Beacon => Some((&mut author.beacon, BEACON_RATE, Reason::BeaconRate)),
+                MsgType::NotarizeBid => {
+                    Some((&mut author.notarize_bid, NOTARIZE_BID_RATE, Reason::NotarizeBidRate))
+                }
+                MsgType::Feedback => Some((&mut author.feedback, FEEDBACK_RATE, Reason::FeedbackRate)),
+                _ => None,
+            };
+            let Some((bucket, rate, reason)) = of_type else {
+                return if author.all.take(AUTHOR_RATE, 1, now) { Ok(()) } else { Err(Reason::AuthorRate) };
+            };
+            // Both or neither.
+            if !bucket.has(rate, now) {
+                return Err(reason);
+            }
+            if !author.all.take(AUTHOR_RATE, 1, now) {
+                return Err(Reason::AuthorRate);
+            }
+            bucket.take(rate, 1, now);
+            Ok(())
+        })
+    }
+
+    /// Number of authors that are remembered.
+    pub fn len(&self) -> usize {
+        self.authors.len()
+    }
+
+    /// Whether no author is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.authors.is_empty()
+    }
+}
+
+/// The rates of connections on the direct stream, counted before anything is read.
+#[derive(Clone, Debug)]
+pub struct ConnectionLimits<C> {
+    connections: Lru<C, Bucket>,
+}
+
+impl<C: Clone + Eq + Hash> Default for ConnectionLimits<C> {
+    fn default() -> Self {
+        Self { connections: Lru::new(MAX_CONNECTIONS) }
+    }
+}
+
+impl<C: Clone + Eq + Hash> ConnectionLimits<C> {
+    /// Counts a direct message that this connection brings.
+    ///
+    /// # Errors
+    /// [`Reason::DirectRate`].
+    pub fn take(&mut self, connection: &C, now: u64) -> Result<(), Reason> {
+        self.connections.update(connection, Bucket::default, |bucket| {
+            if bucket.take(DIRECT_RATE, 1, now) { Ok(()) } else { Err(Reason::DirectRate) }
+        })
+    }
+
+    /// Forgets a connection that was closed.
+    pub fn closed(&mut self, connection: &C) {
+        self.connections.remove(connection);
+    }
+}
