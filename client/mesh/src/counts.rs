@@ -14,7 +14,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// Messages by outcome, since the process began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Accepted ones.
+    /// Those that keep all rules, rates included.
     pub accepted: u64,
     /// Those that were put aside until facts about their senders came; each has a second outcome later.
     pub waited: u64,

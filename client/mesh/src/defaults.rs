@@ -6,6 +6,9 @@ const SECOND: u64 = 1_000_000;
 
 // ---- Gate, limits, senders, replay windows -------------------------------------------------------------------------
 
+/// A clock that is back by less than this did not jump.
+pub const CLOCK_JITTER: u64 = SECOND;
+
 // Rates (decision I3).
 
 /// Messages of one author on all channels.

@@ -76,6 +76,6 @@ pub enum Known<'a> {
     Absent,
     /// What was known is too old, and the cluster does not answer.
     TooOld,
-    /// The facts.
+    /// What serves for a verdict, at most 60 s old, or ten minutes while the cluster is away.
     Present(&'a Facts),
 }

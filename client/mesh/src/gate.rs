@@ -217,11 +217,7 @@ fn signed_by_bytes<'a>(opened: &Opened<'a>, key: &WalletKey) -> Option<Signed<'a
 }
 
 /// On a stream the deal key signs as well, which is not the key of the peer.
-fn direct<'a>(
-    opened: &Opened<'a>,
-    context: &Context<'_>,
-    has_all_keys: bool,
-) -> Result<Valid<'a>, Stop> {
+fn direct<'a>(opened: &Opened<'a>, context: &Context<'_>, has_all_keys: bool) -> Result<Valid<'a>, Stop> {
     match opened.candidate.validate(context) {
         Ok(valid) => Ok(valid),
         Err(validate::Reason::Signature) if !has_all_keys => Err(Stop::Wait),

@@ -32,7 +32,7 @@ pub struct Accepted {
     pub author: AgentId,
     /// The key that signed it.
     pub signer: WalletKey,
-    /// Its type.
+    /// Type of the message.
     pub msg_type: MsgType,
     /// Where its nonce counts.
     pub channel: Channel,
@@ -97,12 +97,7 @@ impl<P: Clone + Eq + Hash, M: Arrived> Intake<P, M> {
     }
 
     /// Takes the answer to a batch and judges what waited for it.
-    pub fn answer(
-        &mut self,
-        id: u64,
-        found: Vec<(AgentId, Option<Facts>)>,
-        now: u64,
-    ) -> Vec<Outcome<P, M>> {
+    pub fn answer(&mut self, id: u64, found: Vec<(AgentId, Option<Facts>)>, now: u64) -> Vec<Outcome<P, M>> {
         let authors = self.senders.answer(id, found, now);
         authors.iter().flat_map(|author| self.judge_waiting(author, now)).collect()
     }
@@ -179,7 +174,9 @@ impl<P: Clone + Eq + Hash, M: Arrived> Intake<P, M> {
                 let must_wait = self.waiting.has(line);
                 if must_wait || !self.senders.has(&author, need(opened)) {
                     // What no key signed is refused, and room there must be, before anybody is asked.
-                    if let Verdict::Reject(reason) | Verdict::Ignore(reason) = self.gate.judge(opened, &unasked) {
+                    if let Verdict::Reject(reason) | Verdict::Ignore(reason) =
+                        self.gate.judge(opened, &unasked)
+                    {
                         return Err(reason);
                     }
                     self.waiting.check_room(peer, bytes)?;

@@ -3,7 +3,8 @@
 //! Only what keeps all other rules counts, so nobody uses up another's rate with messages in its name.
 
 use crate::defaults::{
-    AUTHOR_RATE, BEACON_RATE, DIRECT_RATE, FEEDBACK_RATE, MAX_AUTHORS, MAX_CONNECTIONS, NOTARIZE_BID_RATE,
+    AUTHOR_RATE, BEACON_RATE, CLOCK_JITTER, DIRECT_RATE, FEEDBACK_RATE, MAX_AUTHORS, MAX_CONNECTIONS,
+    NOTARIZE_BID_RATE,
 };
 use crate::lru::Lru;
 use crate::reason::Reason;
@@ -33,30 +34,53 @@ impl Rate {
     }
 }
 
-/// A token bucket, as the one time at which it is full again.
+/// Something that goes away with time: a microsecond of it in each microsecond.
+///
+/// A clock that jumps back neither adds nor takes anything; one that only jitters, as between two threads, stands
+/// still until it is past where it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Debt {
+    micros: u64,
+    at: u64,
+}
+
+impl Debt {
+    /// What is left of it.
+    pub fn left(&mut self, now: u64) -> u64 {
+        match now.checked_sub(self.at) {
+            Some(passed) => (self.micros, self.at) = (self.micros.saturating_sub(passed), now),
+            None if self.at.saturating_sub(now) > CLOCK_JITTER => self.at = now,
+            None => {}
+        }
+        self.micros
+    }
+
+    /// Adds to it, if it is at most `most` then; whether it was.
+    pub fn add(&mut self, micros: u64, most: u64, now: u64) -> bool {
+        let Some(sum) = self.left(now).checked_add(micros).filter(|sum| *sum <= most) else { return false };
+        self.micros = sum;
+        true
+    }
+}
+
+/// A token bucket, full at first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    full_at: u64,
+    /// The time until it is full again.
+    missing: Debt,
 }
 
 impl Bucket {
     /// Whether there is a token.
     pub fn has(&mut self, rate: Rate, now: u64) -> bool {
-        let mut copy = *self;
-        // Of none there are enough; what is stored then fits the present clock.
-        self.take(rate, 0, now);
-        copy.take(rate, 1, now)
+        let missing = self.missing.left(now);
+        missing.checked_add(rate.interval_micros).is_some_and(|missing| missing <= rate.fill_micros())
     }
 
-    /// Takes tokens, all or none; whether there were enough. After a clock's jump back the bucket counts as empty at
-    /// most, and fills as ever.
+    /// Takes tokens, all or none; whether there were enough.
     pub fn take(&mut self, rate: Rate, tokens: u64, now: u64) -> bool {
-        let empty = now.saturating_add(rate.fill_micros());
-        self.full_at = self.full_at.clamp(now, empty);
-        let taken = rate.interval_micros.checked_mul(tokens).and_then(|time| self.full_at.checked_add(time));
-        let Some(full_at) = taken.filter(|full_at| *full_at <= empty) else { return false };
-        self.full_at = full_at;
-        true
+        let time = rate.interval_micros.checked_mul(tokens);
+        time.is_some_and(|time| self.missing.add(time, rate.fill_micros(), now))
     }
 }
 

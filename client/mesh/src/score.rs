@@ -3,6 +3,7 @@
 //! gossipsub adds up, for each peer, P1 to P4 of every topic and P5 to P7. P5 is what [`AppScores`] says.
 
 use crate::defaults::{EXCESS_RECOVERY, MAX_EXCESS_POINTS, MAX_SCORED_PEERS, STANDING_POINTS};
+use crate::limits::Debt;
 use crate::lru::Lru;
 use std::hash::Hash;
 
@@ -124,7 +125,7 @@ pub const PEER: PeerScore = PeerScore {
     decay_to_zero: Milli(10),
 };
 
-/// The thresholds.
+/// Where a peer begins to be treated worse, or better.
 pub const THRESHOLDS: Thresholds = Thresholds {
     gossip: Milli::whole(-20),
     publish: Milli::whole(-50),
@@ -133,7 +134,7 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     opportunistic_graft: Milli::whole(2),
 };
 
-/// The mesh.
+/// Shape of the mesh on every topic.
 pub const MESH: Mesh = Mesh {
     peers: 6,
     low: 5,
@@ -148,7 +149,7 @@ pub const MESH: Mesh = Mesh {
 struct App {
     has_standing: bool,
     /// Points lost to excess, as the time in which they come back.
-    recovered_at: u64,
+    lost: Debt,
 }
 
 /// Our part of peers' scores: ten points for an agent with stake and lease, less one for each message beyond a rate.
@@ -164,12 +165,6 @@ impl<P: Clone + Eq + Hash> Default for AppScores<P> {
     }
 }
 
-/// Where a full set of lost points stands.
-fn most_lost(now: u64) -> u64 {
-    let points = MAX_EXCESS_POINTS.unsigned_abs();
-    now.saturating_add(EXCESS_RECOVERY.saturating_mul(points))
-}
-
 impl<P: Clone + Eq + Hash> AppScores<P> {
     /// The peer's agent has stake and lease, or lost them.
     pub fn set_standing(&mut self, peer: &P, has_standing: bool) {
@@ -179,17 +174,16 @@ impl<P: Clone + Eq + Hash> AppScores<P> {
     /// A message of this peer exceeded a rate.
     pub fn exceeded(&mut self, peer: &P, now: u64) {
         self.peers.update(peer, App::default, |app| {
-            let from = app.recovered_at.clamp(now, most_lost(now));
-            app.recovered_at = from.saturating_add(EXCESS_RECOVERY).min(most_lost(now));
+            let most = EXCESS_RECOVERY.saturating_mul(MAX_EXCESS_POINTS.unsigned_abs());
+            app.lost.add(EXCESS_RECOVERY, most, now);
         });
     }
 
-    /// Points of a peer. After a clock's jump back, at most [`MAX_EXCESS_POINTS`] are lost.
+    /// Points of a peer.
     pub fn points(&mut self, peer: &P, now: u64) -> i64 {
         let Some(app) = self.peers.get(peer) else { return 0 };
-        app.recovered_at = app.recovered_at.clamp(now, most_lost(now));
-        let owed = app.recovered_at.saturating_sub(now);
-        let lost = i64::try_from(owed.div_ceil(EXCESS_RECOVERY)).unwrap_or(MAX_EXCESS_POINTS);
+        let points = app.lost.left(now).div_ceil(EXCESS_RECOVERY);
+        let lost = i64::try_from(points).unwrap_or(MAX_EXCESS_POINTS);
         let standing = if app.has_standing { STANDING_POINTS } else { 0 };
         standing.saturating_sub(lost)
     }

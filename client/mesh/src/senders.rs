@@ -22,7 +22,7 @@ use zx1_protocol::ids::{AgentId, WalletKey};
 /// Which keys of an author a message needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// This one.
+    /// The key that published it.
     Key(WalletKey),
     /// Any of them.
     AllKeys,
@@ -144,7 +144,7 @@ impl Senders {
                 return self.ask_for_key(author, need, now);
             }
             if !is_young {
-                // A full queue is no reason to refuse whose facts still serve.
+                // A full queue refuses nobody whose facts still serve.
                 let asked = self.want(author, need);
                 if !serves && !is_away {
                     asked?;
@@ -153,11 +153,14 @@ impl Senders {
             if !serves {
                 return Ok(if is_away && knows { Known::TooOld } else { Known::Asked });
             }
-            return Ok(self.present.peek(author).map_or(Known::Asked, |present| Known::Present(&present.facts)));
+            return Ok(self
+                .present
+                .peek(author)
+                .map_or(Known::Asked, |present| Known::Present(&present.facts)));
         }
         if let Some(read_at) = self.absent.get(author).copied() {
-            let serves = is_within(read_at, ABSENT_LIFE, now)
-                || (is_away && is_within(read_at, FACTS_LIFE_AWAY, now));
+            let serves =
+                is_within(read_at, ABSENT_LIFE, now) || (is_away && is_within(read_at, FACTS_LIFE_AWAY, now));
             if serves {
                 return Ok(Known::Absent);
             }
@@ -186,7 +189,8 @@ impl Senders {
     fn is_asked(&self, author: &AgentId, need: Need) -> bool {
         let flying = self.flights.values().flat_map(|flight| &flight.lookups);
         let mut flying = flying.filter(|(other, _)| other == author).map(|(_, lookup)| lookup);
-        self.wanted.get(author).is_some_and(|lookup| lookup.has(need)) || flying.any(|lookup| lookup.has(need))
+        self.wanted.get(author).is_some_and(|lookup| lookup.has(need))
+            || flying.any(|lookup| lookup.has(need))
     }
 
     fn want(&mut self, author: &AgentId, need: Need) -> Result<(), Reason> {
@@ -222,12 +226,11 @@ impl Senders {
         }
         let mut lookups: Vec<(AgentId, Lookup)> = Vec::new();
         let mut accounts = 0usize;
-        let mut rate = self.rate;
-        let may_ask = rate.take(LOOKUP_RATE, 1, now);
-        if !may_ask {
-            self.rate = rate;
+        if !self.rate.has(LOOKUP_RATE, now) {
             return None;
         }
+        let mut rate = self.rate;
+        rate.take(LOOKUP_RATE, 1, now);
         while let Some(author) = self.queue.front().copied() {
             let Some(lookup) = self.wanted.get(&author) else {
                 self.queue.pop_front();

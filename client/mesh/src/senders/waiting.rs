@@ -98,9 +98,8 @@ impl<P: Clone + Eq + Hash, M> Waiting<P, M> {
 
     /// Takes out what has waited too long, or since a time that the clock has yet to reach again.
     pub fn expire(&mut self, now: u64) -> Vec<(P, M)> {
-        let is_late = |waiter: &Waiter<P, M>| {
-            now.checked_sub(waiter.since).is_none_or(|waited| waited >= WAITING_LIFE)
-        };
+        let is_late =
+            |waiter: &Waiter<P, M>| now.checked_sub(waiter.since).is_none_or(|waited| waited >= WAITING_LIFE);
         let mut late = Vec::new();
         self.of_author.retain(|_, waiters| {
             // An author's messages wait in the order of their times, but for jumps of the clock.

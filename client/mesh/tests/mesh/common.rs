@@ -70,8 +70,14 @@ pub(crate) fn letter(msg_type: MsgType, sender: AgentId, nonce: u64) -> Letter {
     let conversation_id = ConversationId([3; 16]);
     let payload = match msg_type {
         MsgType::Feedback => {
-            let rating =
-                Feedback { conversation_id, target_agent: ME, score: 5, outcome: 2, is_dispute: false, role: 0 };
+            let rating = Feedback {
+                conversation_id,
+                target_agent: ME,
+                score: 5,
+                outcome: 2,
+                is_dispute: false,
+                role: 0,
+            };
             rating.to_cbor().unwrap()
         }
         MsgType::NotarizeBid => {

@@ -3,7 +3,6 @@ use crate::common::{
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use zx1_coded::Coded as _;
 use zx1_mesh::Reason;
 use zx1_mesh::counts::Counts;
 use zx1_mesh::facts::{Facts, Known, Stake};
@@ -16,7 +15,9 @@ use zx1_protocol::lease::Lease;
 use zx1_protocol::nonce::{NonceError, SeenNonces};
 use zx1_protocol::payload::PayloadError;
 use zx1_protocol::units::{Epoch, MicroUsdc};
-use zx1_protocol::validate::{BLOCK_REF_TOLERANCE_SLOTS, MAX_MESSAGE_SIZE, Reason as Rule, TIMESTAMP_TOLERANCE_MICROS};
+use zx1_protocol::validate::{
+    BLOCK_REF_TOLERANCE_SLOTS, MAX_MESSAGE_SIZE, Reason as Rule, TIMESTAMP_TOLERANCE_MICROS,
+};
 
 const GATE: Gate = Gate::new(ME, Mode::Enforced);
 
@@ -71,7 +72,11 @@ fn every_type_of_message_is_accepted_by_its_own_channel_and_rejected_by_the_othe
                     "{msg_type:?} {verdict:?}"
                 );
             } else {
-                assert_eq!(verdict, Verdict::Reject(Rule::WrongChannel.into()), "{msg_type:?} by {channel:?}");
+                assert_eq!(
+                    verdict,
+                    Verdict::Reject(Rule::WrongChannel.into()),
+                    "{msg_type:?} by {channel:?}"
+                );
             }
         }
     }
@@ -89,7 +94,11 @@ fn each_reason_has_its_verdict() {
     let rule = |rule: Rule| Reason::Rule(rule);
     let small = MicroUsdc(9_999_999);
     let rows: Vec<(Message, Facts, Verdict<'static>)> = vec![
-        (bytes_changed(|bytes| bytes.resize(MAX_MESSAGE_SIZE + 1, 0)), good.clone(), Reject(rule(Rule::TooLarge))),
+        (
+            bytes_changed(|bytes| bytes.resize(MAX_MESSAGE_SIZE + 1, 0)),
+            good.clone(),
+            Reject(rule(Rule::TooLarge)),
+        ),
         (bytes_changed(|bytes| bytes.truncate(100)), good.clone(), Reject(rule(Rule::Malformed))),
         (bytes_changed(Vec::clear), good.clone(), Reject(rule(Rule::Malformed))),
         (bytes_changed(|bytes| bytes.push(0)), good.clone(), Reject(rule(Rule::NotCanonical))),
@@ -97,11 +106,7 @@ fn each_reason_has_its_verdict() {
         (bytes_changed(|bytes| bytes[1] = 2), good.clone(), Ignore(rule(Rule::Version))),
         (bytes_changed(|bytes| *bytes = vec![0x82, 2, 0]), good.clone(), Ignore(rule(Rule::Version))),
         (bytes_changed(|bytes| bytes[2] = 0x0E), good.clone(), Ignore(rule(Rule::MsgType))),
-        (
-            bytes_changed(|bytes| *bytes.last_mut().unwrap() ^= 1),
-            good.clone(),
-            Reject(rule(Rule::Signature)),
-        ),
+        (bytes_changed(|bytes| *bytes.last_mut().unwrap() ^= 1), good.clone(), Reject(rule(Rule::Signature))),
         (changed(MsgType::Propose, |it| it.recipient = agent(9)), good.clone(), Ignore(Reason::Recipient)),
         (
             Message { path: Path { source: None, ..path(MsgType::Beacon, 1) }, ..unchanged() },
@@ -119,7 +124,10 @@ fn each_reason_has_its_verdict() {
         (letter(MsgType::Beacon, agent(1), 10).from(2), good.clone(), Ignore(Reason::UnknownKey)),
         (letter(MsgType::Deliver, agent(1), 10).from(2), good.clone(), Ignore(Reason::UnknownKey)),
         (
-            Message { path: path(MsgType::Deliver, 1), bytes: letter(MsgType::Deliver, agent(1), 10).sign(2) },
+            Message {
+                path: path(MsgType::Deliver, 1),
+                bytes: letter(MsgType::Deliver, agent(1), 10).sign(2),
+            },
             good.clone(),
             Reject(rule(Rule::Signature)),
         ),
@@ -145,11 +153,7 @@ fn each_reason_has_its_verdict() {
             with_facts(|it| it.keys = vec![agent_key(1, Scopes::PEER)]),
             Ignore(rule(Rule::Scope)),
         ),
-        (
-            unchanged(),
-            with_facts(|it| it.keys = vec![agent_key(1, Scopes::PAY)]),
-            Ignore(rule(Rule::Scope)),
-        ),
+        (unchanged(), with_facts(|it| it.keys = vec![agent_key(1, Scopes::PAY)]), Ignore(rule(Rule::Scope))),
         (
             unchanged(),
             with_facts(|it| it.keys[0].from = Epoch(DAY + 1)),
@@ -251,7 +255,8 @@ fn what_no_key_signed_is_rejected_before_anybody_is_asked_about_its_author() {
 
 #[test]
 fn a_deal_comes_over_the_stream_of_a_peer_key() {
-    let deal = Message { bytes: letter(MsgType::Propose, agent(1), 10).sign(2), path: path(MsgType::Propose, 1) };
+    let deal =
+        Message { bytes: letter(MsgType::Propose, agent(1), 10).sign(2), path: path(MsgType::Propose, 1) };
     let facts = with_facts(|it| it.keys = vec![agent_key(1, Scopes::PEER), agent_key(2, Scopes::DEAL)]);
     let verdict = GATE.verdict(&deal.bytes, deal.path, &view(Known::Present(&facts), Channel::Direct));
     assert!(matches!(verdict, Verdict::Accept(valid) if valid.signer == public(2)), "{verdict:?}");
@@ -263,7 +268,8 @@ fn without_the_chain_everything_is_judged_but_the_chain() {
     let view = |seen| View { now: NOW, chain: None, author: Known::Asked, seen };
     let none = SeenNonces::none(Channel::Broadcast);
     let message = letter(MsgType::Beacon, agent(1), 10).from(1);
-    let verdict = |message: &Message, seen| gate.verdict(&message.bytes, message.path, &view(seen)).clone_reason();
+    let verdict =
+        |message: &Message, seen| gate.verdict(&message.bytes, message.path, &view(seen)).clone_reason();
     assert_eq!(verdict(&message, none), None);
     let replayed = Rule::Nonce(NonceError::Replayed { highest: 10 });
     assert_eq!(verdict(&message, none.with(10)), Some(replayed.into()));

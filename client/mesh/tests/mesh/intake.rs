@@ -1,6 +1,4 @@
-use crate::common::{
-    CHAIN, ME, Message, NOW, SECOND, agent, agent_key, facts, letter, path, public,
-};
+use crate::common::{CHAIN, ME, Message, NOW, SECOND, agent, agent_key, facts, letter, path, public};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use zx1_mesh::Reason;
@@ -87,7 +85,10 @@ fn messages_of_an_unknown_author_wait_and_come_out_in_order() {
 fn who_is_not_registered_or_not_answered_for_is_ignored() {
     let mut intake = intake();
     assert_eq!(intake.receive(1, letter(MsgType::Beacon, agent(20), 1).from(20), NOW), None);
-    assert_eq!(serve(&mut intake, NOW).iter().map(word).collect::<Vec<_>>(), [Err(Rule::UnknownSender.into())]);
+    assert_eq!(
+        serve(&mut intake, NOW).iter().map(word).collect::<Vec<_>>(),
+        [Err(Rule::UnknownSender.into())]
+    );
     assert_eq!(intake.receive(1, letter(MsgType::Beacon, agent(1), 1).from(1), NOW), None);
     assert!(intake.tick(NOW + WAITING_LIFE - 1).is_empty());
     let late = intake.tick(NOW + WAITING_LIFE);
@@ -137,7 +138,8 @@ fn over_its_rate_an_author_is_ignored_and_never_rejected() {
 
 /// A forged message in the name of agent 1, in one of many ways.
 fn forged(number: u64) -> Message {
-    let types = [MsgType::Beacon, MsgType::Feedback, MsgType::NotarizeBid, MsgType::Deliver, MsgType::Propose];
+    let types =
+        [MsgType::Beacon, MsgType::Feedback, MsgType::NotarizeBid, MsgType::Deliver, MsgType::Propose];
     let msg_type = types[(number % 5) as usize];
     let mut letter = letter(msg_type, agent(1), 1_000_000 + number);
     let stranger = 100 + (number % 100) as u8;
@@ -179,19 +181,20 @@ fn forged(number: u64) -> Message {
 fn a_thousand_forged_messages_change_nothing_for_the_author() {
     let mut honest = intake();
     let mut attacked = intake();
-    let compare = |nonce: u64, now: u64, honest: &mut Intake<Peer, Message>, attacked: &mut Intake<Peer, Message>| {
-        let types = [MsgType::Deliver, MsgType::Feedback, MsgType::Advertise];
-        let message = letter(types[(nonce % 3) as usize], agent(1), nonce).from(1);
-        let mut both = Vec::new();
-        for intake in [honest, attacked] {
-            let mut outcomes: Vec<_> = intake.receive(1, message.clone(), now).into_iter().collect();
-            outcomes.extend(serve(intake, now));
-            let own = outcomes.into_iter().filter(|outcome| matches!(outcome, Outcome::Accepted(..)));
-            both.push(own.collect::<Vec<_>>());
-        }
-        assert_eq!(both[0].len(), 1, "nonce {nonce}");
-        assert_eq!(both[0], both[1], "nonce {nonce}");
-    };
+    let compare =
+        |nonce: u64, now: u64, honest: &mut Intake<Peer, Message>, attacked: &mut Intake<Peer, Message>| {
+            let types = [MsgType::Deliver, MsgType::Feedback, MsgType::Advertise];
+            let message = letter(types[(nonce % 3) as usize], agent(1), nonce).from(1);
+            let mut both = Vec::new();
+            for intake in [honest, attacked] {
+                let mut outcomes: Vec<_> = intake.receive(1, message.clone(), now).into_iter().collect();
+                outcomes.extend(serve(intake, now));
+                let own = outcomes.into_iter().filter(|outcome| matches!(outcome, Outcome::Accepted(..)));
+                both.push(own.collect::<Vec<_>>());
+            }
+            assert_eq!(both[0].len(), 1, "nonce {nonce}");
+            assert_eq!(both[0], both[1], "nonce {nonce}");
+        };
     for number in 0..1_000 {
         let now = NOW + number * 5_000;
         if let Some(outcome) = attacked.receive(2, forged(number), now) {

@@ -51,17 +51,29 @@ fn a_clock_that_jumps_back_locks_nobody_out_and_gives_nothing_away() {
     let mut limits = AuthorLimits::default();
     assert_eq!(accepted(&mut limits, MsgType::Deliver, 1_000, NOW), 200);
     assert_eq!(limits.take(&agent(2), MsgType::Beacon, NOW), Ok(()));
+    assert_eq!(limits.take(&agent(3), MsgType::Deliver, NOW), Ok(()));
     let day_before = NOW - 86_400 * SECOND;
     assert_eq!(accepted(&mut limits, MsgType::Deliver, 1_000, day_before), 0);
     assert_eq!(accepted(&mut limits, MsgType::Deliver, 1_000, day_before + SECOND), 100);
     assert_eq!(limits.take(&agent(2), MsgType::Beacon, day_before), Err(Reason::BeaconRate));
     assert_eq!(limits.take(&agent(2), MsgType::Beacon, day_before + 30 * SECOND), Ok(()));
+    // Who was within its rate stays within it.
+    assert_eq!(limits.take(&agent(3), MsgType::Deliver, day_before), Ok(()));
+}
+
+#[test]
+fn times_that_jitter_between_threads_give_nothing_away() {
+    let mut limits = AuthorLimits::default();
+    let jitter = |number: u64| NOW - (number % 2) * SECOND;
+    let taken = (0..10_000).filter(|it| limits.take(&agent(1), MsgType::Deliver, jitter(*it)).is_ok());
+    assert_eq!(taken.count(), 200);
 }
 
 #[test]
 fn a_connection_brings_100_direct_messages_a_second() {
     let mut limits = ConnectionLimits::default();
-    let mut brought = |connection: u32, now| (0..500).filter(|_| limits.take(&connection, now).is_ok()).count();
+    let mut brought =
+        |connection: u32, now| (0..500).filter(|_| limits.take(&connection, now).is_ok()).count();
     assert_eq!((brought(1, NOW), brought(2, NOW), brought(1, NOW + SECOND)), (200, 200, 100));
     limits.closed(&1);
     assert_eq!(limits.take(&1, NOW + SECOND), Ok(()));

@@ -1,5 +1,5 @@
 use crate::common::{NOW, SECOND};
-use zx1_mesh::score::{AppScores, MESH, Milli, PEER, THRESHOLDS, TOPIC};
+use zx1_mesh::score::{AppScores, MESH, Mesh, Milli, PEER, THRESHOLDS, TOPIC};
 
 #[test]
 fn stake_and_lease_give_ten_points_and_each_excess_takes_one_for_a_second() {
@@ -49,11 +49,13 @@ fn two_rejected_messages_are_survived_and_three_are_not() {
 
 #[test]
 fn thresholds_and_mesh_are_in_the_order_that_gossipsub_demands() {
-    let zx1_mesh::score::Thresholds { gossip, publish, graylist, accept_px, opportunistic_graft } = THRESHOLDS;
+    let zx1_mesh::score::Thresholds { gossip, publish, graylist, accept_px, opportunistic_graft } =
+        THRESHOLDS;
     assert!(Milli(0) > gossip && gossip > publish && publish > graylist);
     assert!(accept_px > opportunistic_graft && opportunistic_graft > Milli(0));
-    assert!(MESH.outbound < MESH.low && MESH.outbound <= MESH.peers / 2);
-    assert!(MESH.low <= MESH.peers && MESH.peers <= MESH.high);
+    let Mesh { peers, low, high, outbound, .. } = MESH;
+    assert!(outbound < low && outbound <= peers / 2);
+    assert!(low <= peers && peers <= high);
     // Messages that wait are reported while gossipsub remembers them.
     let remembered = u64::from(MESH.heartbeat_ms) * 1_000 * MESH.history_length as u64;
     assert!(zx1_mesh::defaults::WAITING_LIFE < remembered);
