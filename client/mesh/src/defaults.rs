@@ -1,6 +1,6 @@
 //! Every default and bound of the mesh, one line each. Times are microseconds.
 
-use crate::limits::Rate;
+use crate::rate::Rate;
 
 const SECOND: u64 = 1_000_000;
 

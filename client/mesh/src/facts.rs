@@ -79,3 +79,12 @@ pub enum Known<'a> {
     /// What serves for a verdict, at most 60 s old, or ten minutes while the cluster is away.
     Present(&'a Facts),
 }
+
+/// Which keys of an author a message needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The key that published it.
+    Key(WalletKey),
+    /// Any of them.
+    AllKeys,
+}

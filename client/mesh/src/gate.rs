@@ -3,9 +3,10 @@
 //! What every peer that keeps the rules sees the same way comes first, so that two of them never disagree about a
 //! rejection (decision I4), and nobody makes a peer ask the chain with bytes that no key signed. That is why the
 //! signature on a topic is verified under the key that published the message: which keys an agent has now is a view,
-//! which key signed these bytes is not.
+//! which key signed these bytes is not. On a stream the peer at its other end must be the author's own; then any of
+//! the author's keys may have signed, as the deal key does, which no peer holds (decision P1).
 
-use crate::facts::{Chain, Known};
+use crate::facts::{Chain, Known, Need};
 use crate::reason::Reason;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::ids::{AgentId, WalletKey};
@@ -57,8 +58,8 @@ pub enum Verdict<'a> {
     Ignore(Reason),
     /// It goes no further, and whoever brought it is to blame.
     Reject(Reason),
-    /// It is judged again when the facts are there.
-    Wait,
+    /// It is judged again when this is known of its author.
+    Wait(Need),
 }
 
 impl From<Reason> for Verdict<'_> {
@@ -71,7 +72,8 @@ impl From<Reason> for Verdict<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Opened<'a> {
     candidate: Candidate<'a>,
-    path: Path,
+    channel: Channel,
+    source: WalletKey,
 }
 
 impl<'a> Opened<'a> {
@@ -85,15 +87,14 @@ impl<'a> Opened<'a> {
         self.candidate.sender()
     }
 
-    /// The way by which it came.
-    pub fn path(&self) -> Path {
-        self.path
+    /// The topic, or the direct stream.
+    pub fn channel(&self) -> Channel {
+        self.channel
     }
 
-    /// The key whose account must be known before it can be judged; `None` on the direct stream, where any of the
-    /// author's keys may have signed it.
-    pub fn needed_key(&self) -> Option<WalletKey> {
-        self.path.source.filter(|_| self.path.channel != Channel::Direct)
+    /// The peer that published it, or brought it on its stream.
+    pub fn source(&self) -> WalletKey {
+        self.source
     }
 }
 
@@ -107,7 +108,7 @@ pub struct Gate {
 /// Why there is no valid message.
 enum Stop {
     Reason(Reason),
-    Wait,
+    Wait(Need),
 }
 
 impl<E: Into<Reason>> From<E> for Stop {
@@ -136,14 +137,11 @@ impl Gate {
         if candidate.channel() != path.channel {
             return Err(validate::Reason::WrongChannel.into());
         }
-        let opened = Opened { candidate, path };
         if path.channel == Channel::Direct && candidate.recipient() != self.agent {
             return Err(Reason::Recipient);
         }
-        if path.channel != Channel::Direct && path.source.is_none() {
-            return Err(Reason::Source);
-        }
-        Ok(opened)
+        let source = path.source.ok_or(Reason::Source)?;
+        Ok(Opened { candidate, channel: path.channel, source })
     }
 
     /// All other rules. Pure: the caller counts and remembers.
@@ -155,7 +153,7 @@ impl Gate {
         match judged {
             Ok(valid) => Verdict::Accept(valid),
             Err(Stop::Reason(reason)) => reason.into(),
-            Err(Stop::Wait) => Verdict::Wait,
+            Err(Stop::Wait(need)) => Verdict::Wait(need),
         }
     }
 
@@ -169,72 +167,47 @@ impl Gate {
 }
 
 fn enforced<'a>(opened: &Opened<'a>, view: &View<'_>) -> Result<Valid<'a>, Stop> {
-    let published = match opened.needed_key() {
-        Some(source) => Some((source, signed_by_source(opened, &source, view.author)?)),
-        None => None,
-    };
+    let is_direct = opened.channel == Channel::Direct;
+    let published = if is_direct { None } else { Some(signed_by_source(opened, view.author)?) };
+    let need_source = Stop::Wait(Need::Key(opened.source));
     let facts = match view.author {
-        Known::Asked => return Err(Stop::Wait),
+        Known::Asked => return Err(need_source),
         Known::Absent => return Err(validate::Reason::UnknownSender.into()),
         Known::TooOld => return Err(Reason::FactsTooOld.into()),
         Known::Present(facts) => facts,
     };
-    let Some(chain) = view.chain else { return Err(Stop::Wait) };
-    if let Some((source, _)) = &published
-        && facts.key(source).is_none()
-    {
-        return if facts.knows(source) { Err(Reason::UnknownKey.into()) } else { Err(Stop::Wait) };
-    }
+    let Some(chain) = view.chain else { return Err(need_source) };
+    let Some(source) = facts.key(&opened.source) else {
+        return if facts.knows(&opened.source) { Err(Reason::UnknownKey.into()) } else { Err(need_source) };
+    };
     facts.check_standing(chain.min_stake, Epoch::from_unix_micros(view.now))?;
     let sender = Sender::Registered { keys: &facts.keys, seen: view.seen };
     let context = Context::new(view.now, Some(chain.slot), sender);
-    match published {
-        Some((_, signed)) => Ok(signed.validate(&context)?),
-        None => direct(opened, &context, facts.has_all_keys),
+    match published.or_else(|| opened.candidate.signed_by(&source.key)) {
+        Some(signed) => Ok(signed.validate(&context)?),
+        // Another key of the author signed it, as the deal key does, or none. Only the author's own peer has its keys
+        // listed.
+        None if facts.has_all_keys => Ok(opened.candidate.validate(&context)?),
+        None => Err(Stop::Wait(Need::AllKeys)),
     }
 }
 
 /// A message as one that its publisher signed. Where the key is one of the author's it is at hand.
-fn signed_by_source<'a>(
-    opened: &Opened<'a>,
-    source: &WalletKey,
-    author: Known<'_>,
-) -> Result<Signed<'a>, Reason> {
+fn signed_by_source<'a>(opened: &Opened<'a>, author: Known<'_>) -> Result<Signed<'a>, Reason> {
     let listed = match author {
-        Known::Present(facts) => facts.key(source),
+        Known::Present(facts) => facts.key(&opened.source),
         _ => None,
     };
-    match listed {
-        Some(listed) => {
-            opened.candidate.signed_by(&listed.key).ok_or(Reason::Rule(validate::Reason::Signature))
-        }
-        None => signed_by_bytes(opened, source).ok_or(Reason::Source),
+    if let Some(listed) = listed {
+        return opened.candidate.signed_by(&listed.key).ok_or(Reason::Rule(validate::Reason::Signature));
     }
-}
-
-fn signed_by_bytes<'a>(opened: &Opened<'a>, key: &WalletKey) -> Option<Signed<'a>> {
-    opened.candidate.signed_by(&PublicKey::from_bytes(&key.to_bytes()).ok()?)
-}
-
-/// On a stream the deal key signs as well, which is not the key of the peer.
-fn direct<'a>(opened: &Opened<'a>, context: &Context<'_>, has_all_keys: bool) -> Result<Valid<'a>, Stop> {
-    match opened.candidate.validate(context) {
-        Ok(valid) => Ok(valid),
-        Err(validate::Reason::Signature) if !has_all_keys => Err(Stop::Wait),
-        // Signed by the peer that brought it, under a key of which the chain does not say that it is the author's.
-        Err(validate::Reason::Signature)
-            if opened.path.source.is_some_and(|key| signed_by_bytes(opened, &key).is_some()) =>
-        {
-            Err(Reason::UnknownKey.into())
-        }
-        Err(reason) => Err(reason.into()),
-    }
+    let key = PublicKey::from_bytes(&opened.source.to_bytes()).map_err(|_| Reason::Source)?;
+    opened.candidate.signed_by(&key).ok_or(Reason::Source)
 }
 
 /// Without the chain the source's key is taken as the author's.
 fn without_chain<'a>(opened: &Opened<'a>, view: &View<'_>) -> Result<Valid<'a>, Reason> {
-    let source = opened.path.source.ok_or(Reason::Source)?;
-    let key = PublicKey::from_bytes(&source.to_bytes()).map_err(|_| Reason::Source)?;
+    let key = PublicKey::from_bytes(&opened.source.to_bytes()).map_err(|_| Reason::Source)?;
     let keys = [AgentKey { key, scopes: Scopes::ALL, from: Epoch(0), until: OPEN }];
     let sender = Sender::Registered { keys: &keys, seen: view.seen };
     let context = Context::new(view.now, view.chain.map(|chain| chain.slot), sender);

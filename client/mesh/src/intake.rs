@@ -6,12 +6,12 @@
 //! Several of these can share the work of a peer as long as every author belongs to one of them.
 
 use crate::counts::Counts;
-use crate::facts::{Chain, Facts, Known};
+use crate::facts::{Chain, Facts, Known, Need};
 use crate::gate::{Gate, Mode, Opened, Path, Verdict, View};
 use crate::limits::AuthorLimits;
 use crate::reason::Reason;
 use crate::replay::Windows;
-use crate::senders::{Batch, Line, Need, Senders, Waiting};
+use crate::senders::{Batch, Line, Senders, Waiting};
 use std::hash::Hash;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::MsgType;
@@ -144,7 +144,7 @@ impl<P: Clone + Eq + Hash, M: Arrived> Intake<P, M> {
             Ok(opened) => opened,
             Err(reason) => return Some(self.refused(peer, message, reason)),
         };
-        let line = (opened.author(), opened.path().source);
+        let line = (opened.author(), opened.source());
         let bytes = message.bytes().len();
         match self.decide(&opened, &line, &peer, bytes, now) {
             Ok(Some(accepted)) => Some(self.accepted(peer, message, accepted)),
@@ -165,23 +165,23 @@ impl<P: Clone + Eq + Hash, M: Arrived> Intake<P, M> {
         bytes: usize,
         now: u64,
     ) -> Result<Option<Accepted>, Reason> {
-        let (author, channel) = (opened.author(), opened.path().channel);
+        let (author, channel) = (opened.author(), opened.channel());
         let seen = self.windows.seen(&author, channel);
         let unasked = View { now, chain: self.chain, author: Known::Asked, seen };
         let verdict = match self.gate.mode() {
             Mode::Dev => self.gate.judge(opened, &unasked),
             Mode::Enforced => {
                 let must_wait = self.waiting.has(line);
-                if must_wait || !self.senders.has(&author, need(opened)) {
+                let need = Need::Key(opened.source());
+                if must_wait || !self.senders.has(&author, need) {
                     // What no key signed is refused, and room there must be, before anybody is asked.
-                    if let Verdict::Reject(reason) | Verdict::Ignore(reason) =
-                        self.gate.judge(opened, &unasked)
-                    {
+                    let verdict = self.gate.judge(opened, &unasked);
+                    if let Verdict::Reject(reason) | Verdict::Ignore(reason) = verdict {
                         return Err(reason);
                     }
                     self.waiting.check_room(peer, bytes)?;
                 }
-                let author = self.senders.ask(&author, need(opened), now)?;
+                let author = self.senders.ask(&author, need, now)?;
                 if must_wait {
                     return Ok(None);
                 }
@@ -191,7 +191,12 @@ impl<P: Clone + Eq + Hash, M: Arrived> Intake<P, M> {
         let valid = match verdict {
             Verdict::Accept(valid) => valid,
             Verdict::Ignore(reason) | Verdict::Reject(reason) => return Err(reason),
-            Verdict::Wait => return Ok(None),
+            Verdict::Wait(need) => {
+                if need == Need::AllKeys {
+                    self.senders.ask(&author, need, now)?;
+                }
+                return Ok(None);
+            }
         };
         let header = valid.envelope.header;
         self.limits.take(&author, header.msg_type, now)?;
@@ -219,8 +224,4 @@ impl<P: Clone + Eq + Hash, M: Arrived> Intake<P, M> {
             Outcome::Ignored(peer, message, reason)
         }
     }
-}
-
-fn need(opened: &Opened<'_>) -> Need {
-    opened.needed_key().map_or(Need::AllKeys, Need::Key)
 }

@@ -17,6 +17,7 @@ pub mod gate;
 pub mod intake;
 pub mod limits;
 pub mod lru;
+pub mod rate;
 pub mod reason;
 pub mod replay;
 pub mod score;

@@ -7,32 +7,11 @@ use crate::defaults::{
     NOTARIZE_BID_RATE,
 };
 use crate::lru::Lru;
+use crate::rate::Rate;
 use crate::reason::Reason;
 use std::hash::Hash;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::ids::AgentId;
-
-/// How often something may happen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate {
-    /// Microseconds between two.
-    pub interval_micros: u64,
-    /// How many may come at once after a pause; one at least.
-    pub burst: u64,
-}
-
-impl Rate {
-    /// `number` a second, at most a million.
-    pub const fn per_second(number: u64, burst: u64) -> Self {
-        let number = if number == 0 { 1 } else { number };
-        Self { interval_micros: 1_000_000 / number, burst }
-    }
-
-    /// The time in which an empty bucket fills.
-    fn fill_micros(&self) -> u64 {
-        self.interval_micros.saturating_mul(self.burst.max(1))
-    }
-}
 
 /// Something that goes away with time: a microsecond of it in each microsecond.
 ///

@@ -12,21 +12,12 @@ use crate::defaults::{
     LOOKUP_PAUSE, LOOKUP_RATE, LOOKUP_TIMEOUT, MAX_ABSENT, MAX_BATCHES_IN_FLIGHT, MAX_KEYS_LOOKED_FOR,
     MAX_LOOKUP_PAUSE, MAX_NEW_KEYS, MAX_PRESENT, MAX_QUEUED_LOOKUPS,
 };
-use crate::facts::{Facts, Known};
+use crate::facts::{Facts, Known, Need};
 use crate::limits::Bucket;
 use crate::lru::Lru;
 use crate::reason::Reason;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use zx1_protocol::ids::{AgentId, WalletKey};
-
-/// Which keys of an author a message needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
-    /// The key that published it.
-    Key(WalletKey),
-    /// Any of them.
-    AllKeys,
-}
 
 /// What is to be read of one author.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

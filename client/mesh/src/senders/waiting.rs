@@ -8,7 +8,7 @@ use zx1_protocol::ids::{AgentId, WalletKey};
 
 #[derive(Clone, Debug)]
 struct Waiter<P, M> {
-    line: Option<WalletKey>,
+    line: WalletKey,
     peer: P,
     since: u64,
     bytes: usize,
@@ -17,7 +17,7 @@ struct Waiter<P, M> {
 
 /// What keeps its order: the messages of one author by one source. By source, because anybody can name any author:
 /// what others sign in an author's name does not hold up its own.
-pub type Line = (AgentId, Option<WalletKey>);
+pub type Line = (AgentId, WalletKey);
 
 /// Messages that wait. `P` is the peer that forwarded a message.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use zx1_mesh::Reason;
 use zx1_mesh::counts::Counts;
-use zx1_mesh::facts::{Facts, Known, Stake};
+use zx1_mesh::facts::{Facts, Known, Need, Stake};
 use zx1_mesh::gate::{Gate, Mode, Path, Verdict, View};
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::{MAX_LOGGED_PAYLOAD, MsgType};
@@ -36,7 +36,7 @@ fn owned(verdict: Verdict<'_>) -> Verdict<'static> {
         Verdict::Accept(_) => panic!("accepted"),
         Verdict::Ignore(reason) => Verdict::Ignore(reason),
         Verdict::Reject(reason) => Verdict::Reject(reason),
-        Verdict::Wait => Verdict::Wait,
+        Verdict::Wait(need) => Verdict::Wait(need),
     }
 }
 
@@ -229,17 +229,20 @@ fn what_is_not_known_waits_and_what_is_known_to_be_absent_or_old_is_ignored() {
     let message = letter(MsgType::Beacon, agent(1), 10).from(1);
     let verdict = |view: &View<'_>| owned(GATE.verdict(&message.bytes, message.path, view));
     let of = |author| view(author, Channel::Broadcast);
-    assert_eq!(verdict(&of(Known::Asked)), Verdict::Wait);
+    assert_eq!(verdict(&of(Known::Asked)), Verdict::Wait(Need::Key(public(1))));
     assert_eq!(verdict(&of(Known::Absent)), Verdict::Ignore(Rule::UnknownSender.into()));
     assert_eq!(verdict(&of(Known::TooOld)), Verdict::Ignore(Reason::FactsTooOld));
     let good = facts(&[1]);
-    assert_eq!(verdict(&View { chain: None, ..of(Known::Present(&good)) }), Verdict::Wait);
+    assert_eq!(
+        verdict(&View { chain: None, ..of(Known::Present(&good)) }),
+        Verdict::Wait(Need::Key(public(1)))
+    );
     // The author is known, this key of it is not looked for yet.
     let other = with_facts(|it| (it.keys, it.has_all_keys) = (vec![agent_key(2, Scopes::ALL)], false));
-    assert_eq!(verdict(&of(Known::Present(&other))), Verdict::Wait);
+    assert_eq!(verdict(&of(Known::Present(&other))), Verdict::Wait(Need::Key(public(1))));
     let direct = letter(MsgType::Deliver, agent(1), 10).from(1);
     let view = view(Known::Present(&other), Channel::Direct);
-    assert_eq!(owned(GATE.verdict(&direct.bytes, direct.path, &view)), Verdict::Wait);
+    assert_eq!(owned(GATE.verdict(&direct.bytes, direct.path, &view)), Verdict::Wait(Need::Key(public(1))));
 }
 
 #[test]
@@ -257,6 +260,17 @@ fn what_no_key_signed_is_rejected_before_anybody_is_asked_about_its_author() {
 fn a_deal_comes_over_the_stream_of_a_peer_key() {
     let deal =
         Message { bytes: letter(MsgType::Propose, agent(1), 10).sign(2), path: path(MsgType::Propose, 1) };
+    let judge = |facts: &Facts| {
+        let view = view(Known::Present(facts), Channel::Direct);
+        owned(GATE.verdict(&deal.bytes, deal.path, &view))
+    };
+    let peer_alone = with_facts(|it| it.keys = vec![agent_key(1, Scopes::PEER)]);
+    assert_eq!(judge(&peer_alone), Verdict::Reject(Rule::Signature.into()));
+    let not_listed = Facts { has_all_keys: false, ..peer_alone };
+    assert_eq!(judge(&not_listed), Verdict::Wait(Need::AllKeys));
+    // A peer of somebody else's brings it: no key is listed for that one.
+    let strangers = Facts { keys: vec![], other_keys: vec![public(1)], ..not_listed };
+    assert_eq!(judge(&strangers), Verdict::Ignore(Reason::UnknownKey));
     let facts = with_facts(|it| it.keys = vec![agent_key(1, Scopes::PEER), agent_key(2, Scopes::DEAL)]);
     let verdict = GATE.verdict(&deal.bytes, deal.path, &view(Known::Present(&facts), Channel::Direct));
     assert!(matches!(verdict, Verdict::Accept(valid) if valid.signer == public(2)), "{verdict:?}");
@@ -289,7 +303,7 @@ impl CloneReason for Verdict<'_> {
     fn clone_reason(&self) -> Option<Reason> {
         match self {
             Verdict::Ignore(reason) | Verdict::Reject(reason) => Some(*reason),
-            Verdict::Accept(_) | Verdict::Wait => None,
+            Verdict::Accept(_) | Verdict::Wait(_) => None,
         }
     }
 }
@@ -348,7 +362,7 @@ proptest! {
         };
         let facts = facts(&[1]);
         let verdict = GATE.verdict(&bytes, path, &view(Known::Present(&facts), path.channel));
-        prop_assert!(!matches!(verdict, Verdict::Accept(_) | Verdict::Wait));
+        prop_assert!(!matches!(verdict, Verdict::Accept(_) | Verdict::Wait(_)));
     }
 
     #[test]

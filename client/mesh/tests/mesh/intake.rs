@@ -241,6 +241,25 @@ fn a_flood_of_unknown_senders_stays_within_its_places_and_known_authors_pass() {
     assert_eq!(refused.keys().map(|it| it.0).collect::<Vec<_>>(), [Reason::WaitingPeerFull]);
 }
 
+#[test]
+fn only_the_authors_own_peer_has_its_keys_listed() {
+    let mut intake = intake();
+    // A deal of agent 1 under a key that nobody knows yet, by a stranger's peer and by its own.
+    for (source, lists) in [(9, false), (1, true)] {
+        let bytes = letter(MsgType::Propose, agent(1), 10).sign(2);
+        let message = Message { bytes, path: path(MsgType::Propose, source) };
+        assert_eq!(intake.receive(source, message, NOW), None);
+        let (mut listed, mut outcomes) = (false, Vec::new());
+        while let Some(batch) = intake.due(NOW) {
+            listed |= batch.lookups.iter().any(|(_, lookup)| lookup.all_keys);
+            let found = answers(&batch);
+            outcomes.extend(intake.answer(batch.id, found, NOW));
+        }
+        let reason = if lists { Rule::Signature.into() } else { Reason::UnknownKey };
+        assert_eq!((listed, outcomes.iter().map(word).collect::<Vec<_>>()), (lists, vec![Err(reason)]));
+    }
+}
+
 #[derive(PartialEq, Eq)]
 struct Reason2(Reason);
 

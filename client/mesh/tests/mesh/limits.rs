@@ -1,7 +1,8 @@
 use crate::common::{NOW, SECOND, agent};
 use proptest::prelude::*;
 use zx1_mesh::Reason;
-use zx1_mesh::limits::{AuthorLimits, Bucket, ConnectionLimits, Rate};
+use zx1_mesh::limits::{AuthorLimits, Bucket, ConnectionLimits};
+use zx1_mesh::rate::Rate;
 use zx1_protocol::envelope::MsgType;
 
 /// How many of these are accepted at once.

@@ -6,8 +6,8 @@ use zx1_mesh::defaults::{
     ABSENT_LIFE, ACCOUNTS_PER_BATCH, FACTS_LIFE, FACTS_LIFE_AWAY, FACTS_REFRESH, LOOKUP_TIMEOUT, MAX_ABSENT,
     MAX_BATCHES_IN_FLIGHT, MAX_QUEUED_LOOKUPS,
 };
-use zx1_mesh::facts::{Facts, Known};
-use zx1_mesh::senders::{Batch, Lookup, Need, Senders};
+use zx1_mesh::facts::{Facts, Known, Need};
+use zx1_mesh::senders::{Batch, Lookup, Senders};
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::keys::Scopes;
 

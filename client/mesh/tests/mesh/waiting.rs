@@ -6,7 +6,7 @@ use zx1_mesh::defaults::{MAX_WAITING, MAX_WAITING_BYTES, MAX_WAITING_PER_PEER, W
 use zx1_mesh::senders::{Line, Waiting};
 
 fn line(author: u8) -> Line {
-    (agent(author), Some(public(author)))
+    (agent(author), public(author))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn an_authors_messages_come_out_in_their_order_and_once() {
 #[test]
 fn what_another_source_brings_in_an_authors_name_is_another_line() {
     let mut waiting = Waiting::default();
-    waiting.push((agent(1), Some(public(2))), 1u8, (), 1, NOW).unwrap();
+    waiting.push((agent(1), public(2)), 1u8, (), 1, NOW).unwrap();
     assert!(!waiting.has(&line(1)));
 }
 
