@@ -18,6 +18,7 @@ use crate::ids::{AgentId, WalletKey};
 use crate::keys::AgentKey;
 use crate::nonce::{NonceError, SeenNonces};
 use crate::payload::{Feedback, NotarizeBid, PayloadError};
+use crate::signature::PublicKey;
 use crate::units::{Epoch, Slot};
 use zx1_interface::constants::MAX_EVIDENCE_PAYLOAD;
 
@@ -184,6 +185,10 @@ impl<'a> Candidate<'a> {
         if bytes.len() > MAX_MESSAGE_SIZE {
             return Err(Reason::TooLarge);
         }
+        // What another version means by the rest is not known, so its form is not judged.
+        if version_of(bytes).is_some_and(|version| version != u64::from(PROTOCOL_VERSION)) {
+            return Err(Reason::Version);
+        }
         // Unlike `Envelope::decode` this leaves payload_len for its own rule.
         let mut cbor = CborReader::new(bytes);
         let raw = EnvelopeHeader::read_raw(&mut cbor).ok_or(Reason::Malformed)?;
@@ -203,6 +208,11 @@ impl<'a> Candidate<'a> {
     /// The agent that claims to have sent it.
     pub fn sender(&self) -> AgentId {
         self.envelope.header.sender()
+    }
+
+    /// The agent that it is for, or [`crate::envelope::BROADCAST`].
+    pub fn recipient(&self) -> AgentId {
+        self.envelope.header.recipient()
     }
 
     /// What it claims to be.
@@ -225,33 +235,79 @@ impl<'a> Candidate<'a> {
         self.envelope.header.timestamp
     }
 
+    /// The message as one that this key signed; `None` when it did not. For who learns the key from elsewhere than
+    /// the chain, such as from the peer that published it, and has yet to ask whether it is the sender's.
+    pub fn signed_by(&self, key: &PublicKey) -> Option<Signed<'a>> {
+        let is_signed = key.verify(&self.envelope.signing_bytes(), self.envelope.signature);
+        is_signed.then_some(Signed { envelope: self.envelope, signer: *key })
+    }
+
     /// Rules 3 to 9, then the limits of decisions B11, P4 and P2.
     pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
-        let Envelope { header, payload, signature } = &self.envelope;
         let Sender::Registered { keys, seen } = context.sender else {
             return Err(Reason::UnknownSender);
         };
+        let Envelope { signature, .. } = &self.envelope;
         let signed = self.envelope.signing_bytes();
         let signer = keys.iter().find(|it| it.key.verify(&signed, signature)).ok_or(Reason::Signature)?;
-        if !signer.scopes.sign(header.msg_type) {
-            return Err(Reason::Scope);
-        }
-        let epoch = header.epoch();
-        if !signer.counts_in(epoch) {
-            return Err(Reason::KeyEpoch { epoch });
-        }
-        seen.accept(header.nonce).map_err(Reason::Nonce)?;
-        let off_by = header.timestamp.abs_diff(context.now_micros);
-        if off_by > context.tolerance_micros {
-            return Err(Reason::Timestamp { off_by });
-        }
-        check_payload(header, payload)?;
-        let off_by = context.slot.map_or(0, |slot| header.block_ref.0.abs_diff(slot.0));
-        if off_by > BLOCK_REF_TOLERANCE_SLOTS {
-            return Err(Reason::BlockRef { off_by });
-        }
-        Ok(Valid { envelope: self.envelope, signer: signer.key.to_bytes().into(), channel: self.channel() })
+        check_signed(self.envelope, signer, seen, context)
     }
+}
+
+/// A message whose signature holds. Whether its key signs for the sender is not known yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Signed<'a> {
+    envelope: Envelope<'a>,
+    signer: PublicKey,
+}
+
+impl<'a> Signed<'a> {
+    /// As [`Candidate::validate`], without verifying the signature again. It counts when the key is one of the
+    /// sender's.
+    pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
+        let Sender::Registered { keys, seen } = context.sender else {
+            return Err(Reason::UnknownSender);
+        };
+        let signer = keys.iter().find(|it| it.key == self.signer).ok_or(Reason::Signature)?;
+        check_signed(self.envelope, signer, seen, context)
+    }
+}
+
+/// The second half of rule 4, rules 5 to 9, then the limits of decisions B11, P4 and P2. The signature holds under
+/// the signer's key.
+fn check_signed<'a>(
+    envelope: Envelope<'a>,
+    signer: &AgentKey,
+    seen: SeenNonces,
+    context: &Context<'_>,
+) -> Result<Valid<'a>, Reason> {
+    let Envelope { header, payload, .. } = &envelope;
+    if !signer.scopes.sign(header.msg_type) {
+        return Err(Reason::Scope);
+    }
+    let epoch = header.epoch();
+    if !signer.counts_in(epoch) {
+        return Err(Reason::KeyEpoch { epoch });
+    }
+    seen.accept(header.nonce).map_err(Reason::Nonce)?;
+    let off_by = header.timestamp.abs_diff(context.now_micros);
+    if off_by > context.tolerance_micros {
+        return Err(Reason::Timestamp { off_by });
+    }
+    check_payload(header, payload)?;
+    let off_by = context.slot.map_or(0, |slot| header.block_ref.0.abs_diff(slot.0));
+    if off_by > BLOCK_REF_TOLERANCE_SLOTS {
+        return Err(Reason::BlockRef { off_by });
+    }
+    let signer = signer.key.to_bytes().into();
+    Ok(Valid { envelope, signer, channel: channel_of(header.msg_type) })
+}
+
+/// The first field of an array; `None` where there is none, or no number.
+fn version_of(bytes: &[u8]) -> Option<u64> {
+    let mut decoder = minicbor::Decoder::new(bytes);
+    decoder.array().ok()?;
+    decoder.u64().ok()
 }
 
 /// [`Candidate::parse`] and [`Candidate::validate`] for a caller that knows the sender already.

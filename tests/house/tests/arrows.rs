@@ -18,6 +18,7 @@ const FLOORS: &[&[&str]] = &[
     &["zx1-market-client"],
     &["zx1-model"],
     &["zx1-sandbox"],
+    &["zx1-mesh"],
     &["zx1-log"],
     &["zx1-chain"],
     &["zx1-market"],

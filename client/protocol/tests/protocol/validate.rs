@@ -73,6 +73,36 @@ fn a_good_message_passes_and_says_who_signed_it() {
     assert_eq!(valid.channel, Channel::Direct);
 }
 
+#[test]
+fn a_key_that_is_learned_elsewhere_verifies_first_and_counts_when_it_is_the_senders() {
+    let bytes = good(MsgType::Feedback, &good_rating()).envelope().to_cbor();
+    let candidate = Candidate::parse(&bytes).unwrap();
+    assert!(candidate.signed_by(&other_key().key).is_none());
+    let signed = candidate.signed_by(&our_key().key).unwrap();
+    let judge = |sender| signed.validate(&Context::new(NOW, Some(SLOT), sender));
+    let registered = |keys| Sender::Registered { keys, seen: SeenNonces::Strict(LastNonce(Some(9))) };
+    let (theirs, both) = ([other_key()], [other_key(), our_key()]);
+    assert_eq!(judge(Sender::Unknown), Err(Reason::UnknownSender));
+    assert_eq!(judge(registered(&theirs)), Err(Reason::Signature));
+    assert_eq!(
+        judge(registered(&both)),
+        candidate.validate(&Context::new(NOW, Some(SLOT), registered(&both)))
+    );
+    assert!(judge(registered(&both)).is_ok());
+    let late = Context::new(NOW + 2 * TIMESTAMP_TOLERANCE_MICROS, Some(SLOT), registered(&both));
+    assert_eq!(signed.validate(&late), candidate.validate(&late));
+}
+
+#[test]
+fn the_form_of_another_version_is_not_judged() {
+    for bytes in [&[0x82, 0x02, 0x00][..], &[0x8d, 0x18, 0x20], &[0x9f, 0x00, 0xff]] {
+        assert_eq!(Candidate::parse(bytes).err(), Some(Reason::Version), "{bytes:?}");
+    }
+    for bytes in [&[0x82, 0x01, 0x00][..], &[0x80], &[0xa0], &[0x81, 0x41, 0x02], &[]] {
+        assert_eq!(Candidate::parse(bytes).err(), Some(Reason::Malformed), "{bytes:?}");
+    }
+}
+
 /// A message that breaks the rule at its index in [`adversaries`], and all later ones that it can break as
 /// well, so that the reason shows which came first.
 struct Adversary {
@@ -150,7 +180,8 @@ fn each_rule_drops_its_message_after_all_earlier_rules_passed() {
 
 #[test]
 fn form_comes_before_all_rules() {
-    let mut bytes = with_number(&breaks_all_from(1), 0, 2);
+    // Of the version that is known; the form of another one is not.
+    let mut bytes = with_number(&breaks_all_from(2), 1, 0);
     bytes.push(0);
     assert_eq!(judge(&bytes), Err(Reason::NotCanonical));
     assert_eq!(judge(&bytes[..bytes.len() - 2]), Err(Reason::Malformed));
