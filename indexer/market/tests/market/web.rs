@@ -95,6 +95,7 @@ async fn the_server_does_what_its_document_says() {
     let id = m.working(&m.contract("0.5")).await;
     let known = json!({ "id": id.to_string(), "pubkey": m.agent.id().hex() });
     // The seed of `m.principal`.
-    let sign = json!({ "server": m.client.terms.server.hex(), "seed": hex::encode([1; 32]), "now": START.0 / 1_000 });
+    let seed = hex::encode([1; 32]);
+    let sign = json!({ "server": m.client.terms.server.hex(), "seed": seed, "now": START.0 / 1_000 });
     holds_against_its_document(m.server().url(), known, Some(sign)).await;
 }
