@@ -225,14 +225,13 @@ impl<'a> Candidate<'a> {
         self.envelope.header.timestamp
     }
 
-    /// Rules 3 to 9, then the limits of decisions B11, P4 and P2.
-    pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
-        let Envelope { header, payload, signature } = &self.envelope;
-        let Sender::Registered { keys, seen } = context.sender else {
-            return Err(Reason::UnknownSender);
-        };
+    /// Rule 4: the key under which the signature holds, which must be allowed to sign this type and count in
+    /// the message's epoch (decision P1).
+    fn signer<'k>(&self, keys: &'k [AgentKey]) -> Result<&'k AgentKey, Reason> {
+        let header = &self.envelope.header;
         let signed = self.envelope.signing_bytes();
-        let signer = keys.iter().find(|it| it.key.verify(&signed, signature)).ok_or(Reason::Signature)?;
+        let holds = |it: &&AgentKey| it.key.verify(&signed, self.envelope.signature);
+        let signer = keys.iter().find(holds).ok_or(Reason::Signature)?;
         if !signer.scopes.sign(header.msg_type) {
             return Err(Reason::Scope);
         }
@@ -240,6 +239,25 @@ impl<'a> Candidate<'a> {
         if !signer.counts_in(epoch) {
             return Err(Reason::KeyEpoch { epoch });
         }
+        Ok(signer)
+    }
+
+    /// What holds of a message whenever it is read, for one that somebody shows later: rules 4 and 7 to 9 and
+    /// the limits of decisions B11 and P4. Nonce, time and slot bind its receipt only. `keys` are the sender's,
+    /// with those that have ended, because their signatures still count in their epochs.
+    pub fn evidence(&self, keys: &[AgentKey]) -> Result<Valid<'a>, Reason> {
+        let signer = self.signer(keys)?;
+        check_payload(&self.envelope.header, self.envelope.payload)?;
+        Ok(Valid { envelope: self.envelope, signer: signer.key.to_bytes().into(), channel: self.channel() })
+    }
+
+    /// Rules 3 to 9, then the limits of decisions B11, P4 and P2.
+    pub fn validate(&self, context: &Context<'_>) -> Result<Valid<'a>, Reason> {
+        let Envelope { header, payload, .. } = &self.envelope;
+        let Sender::Registered { keys, seen } = context.sender else {
+            return Err(Reason::UnknownSender);
+        };
+        let signer = self.signer(keys)?;
         seen.accept(header.nonce).map_err(Reason::Nonce)?;
         let off_by = header.timestamp.abs_diff(context.now_micros);
         if off_by > context.tolerance_micros {
