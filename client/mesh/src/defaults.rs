@@ -28,7 +28,8 @@ mod tables {
     /// message may have been faster than the one before.
     pub const REPLACEMENT_SLACK: u64 = 60 * SECOND;
     /// How long a notary's own offer stands, in microseconds: it may be taken as the second one.
-    pub const OFFER_STANDS: u64 = OFFERS_TIME + CHOICE_TIME + (MAX_JUDGE_SECONDS as u64) * SECOND + 60 * SECOND;
+    pub const OFFER_STANDS: u64 =
+        OFFERS_TIME + CHOICE_TIME + (MAX_JUDGE_SECONDS as u64) * SECOND + 60 * SECOND;
     /// Offers that are kept of one auction; the worst one leaves first.
     pub const MAX_OFFERS: usize = 64;
     /// Auctions at a time.

@@ -12,13 +12,13 @@ use zx1_protocol::envelope::MsgType;
 use zx1_protocol::hash::{Hash, Keccak, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::mesh_payload::{Advertise, Discover, Dispute, Offer, Verdict};
-use zx1_protocol::payload::{BidPayload, BidType, FORMAT_HINT_LEN, Feedback, NotarizeBid};
+use zx1_protocol::payload::{BID_VALUE_LEN, BidType, FORMAT_HINT_LEN, Feedback, NotarizeBid, bid_value};
 
 /// A payload, taken apart. Texts are a stranger's: whoever prints one escapes control characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Shown {
-    /// ADVERTISE.
+    /// ADVERTISE in the agreed form.
     Advertise {
         /// What the sender can do.
         caps: Vec<String>,
@@ -26,7 +26,7 @@ pub enum Shown {
         schema: String,
         /// In what the price is counted.
         unit: String,
-        /// Usual price.
+        /// Usual price in that unit.
         #[serde(with = "text::decimal")]
         price: i128,
         /// Contract that is offered.
@@ -35,7 +35,7 @@ pub enum Shown {
         /// Seconds for which it stands.
         ttl: u32,
     },
-    /// DISCOVER.
+    /// DISCOVER in the agreed form.
     Discover {
         /// Capabilities that are looked for.
         want: Vec<String>,
@@ -44,22 +44,22 @@ pub enum Shown {
     },
     /// PROPOSE, COUNTER or ACCEPT: every payload has a value, the rest is the agents' own.
     Bid {
-        /// Bid value.
+        /// Bid value, in units that the agents agree on.
         #[serde(with = "text::decimal")]
         value: i128,
-        /// Content behind the value, as hex.
+        /// Content behind the value, format hint included, as hex.
         content: String,
     },
     /// NOTARIZE_BID that asks for a notary.
     Request {
-        /// The task.
+        /// Conversation id of the task.
         conversation: ConversationId,
         /// Terms, as hex.
         terms: String,
     },
     /// NOTARIZE_BID with terms that can be ranked.
     Offer {
-        /// The task.
+        /// Conversation id of the task.
         conversation: ConversationId,
         /// What the notary asks for.
         #[serde(with = "text::decimal")]
@@ -71,27 +71,27 @@ pub enum Shown {
     },
     /// NOTARIZE_BID with terms in a format of the notary's own.
     OpaqueOffer {
-        /// The task.
+        /// Conversation id of the task.
         conversation: ConversationId,
         /// Terms, as hex.
         terms: String,
     },
-    /// VERDICT.
+    /// VERDICT in the agreed form.
     Verdict {
         /// 0 negative, 1 neutral, 2 positive.
         outcome: u8,
         /// payload_hash of the judged DELIVER.
         #[serde(with = "text::bytes")]
         deliver: Hash,
-        /// Why.
+        /// Reason in the sender's words.
         reason: String,
     },
-    /// DISPUTE.
+    /// DISPUTE in the agreed form.
     Dispute {
         /// keccak256 of the VERDICT's envelope.
         #[serde(with = "text::bytes")]
         verdict: Hash,
-        /// Why.
+        /// Reason in the sender's words.
         reason: String,
     },
     /// DELIVER that shows envelopes to somebody who did not receive them.
@@ -99,9 +99,9 @@ pub enum Shown {
         /// keccak256 of each envelope, as hex.
         envelopes: Vec<String>,
     },
-    /// FEEDBACK.
+    /// FEEDBACK, which every node reads.
     Feedback {
-        /// The task.
+        /// Conversation id of the task.
         conversation: ConversationId,
         /// Who is rated.
         target: AgentId,
@@ -114,7 +114,7 @@ pub enum Shown {
         /// 0 participant, 1 notary.
         role: u8,
     },
-    /// BEACON.
+    /// BEACON: agent id and key are the envelope's own.
     Beacon {
         /// What the agent calls itself.
         name: String,
@@ -131,7 +131,8 @@ pub enum Shown {
 
 /// Takes the payload of a message of this type apart.
 pub fn show(msg_type: MsgType, payload: &[u8]) -> Shown {
-    known(msg_type, payload).unwrap_or_else(|| Shown::Opaque { hint: hint(payload), hex: hex::encode(payload) })
+    known(msg_type, payload)
+        .unwrap_or_else(|| Shown::Opaque { hint: hint(payload), hex: hex::encode(payload) })
 }
 
 /// The payload in a format that this project knows; `None` for another one.
@@ -153,8 +154,8 @@ fn known(msg_type: MsgType, payload: &[u8]) -> Option<Shown> {
             Shown::Discover { want: owned(&want), max }
         }
         MsgType::Propose | MsgType::Counter | MsgType::Accept => {
-            let BidPayload { value, content, .. } = BidPayload::parse(payload);
-            Shown::Bid { value, content: hex::encode(content) }
+            let content = payload.get(BID_VALUE_LEN..).unwrap_or_default();
+            Shown::Bid { value: bid_value(payload), content: hex::encode(content) }
         }
         MsgType::NotarizeBid => {
             let NotarizeBid { bid_type, conversation_id: conversation, terms } =

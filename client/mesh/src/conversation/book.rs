@@ -107,7 +107,11 @@ impl Conversations {
         if !self.all.contains_key(&id) {
             let other = if sender == self.me { recipient } else { sender };
             let mine = sender == self.me || recipient == self.me;
-            if header.msg_type != MsgType::Propose || !mine || other == self.me || self.make_room(other).is_err() {
+            if header.msg_type != MsgType::Propose
+                || !mine
+                || other == self.me
+                || self.make_room(other).is_err()
+            {
                 return Received::Apart;
             }
             self.all.insert(id, Conversation::new(id, sender, recipient));

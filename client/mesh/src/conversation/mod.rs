@@ -78,7 +78,7 @@ pub struct Conversation {
     pub id: ConversationId,
     /// The sender of the first PROPOSE.
     pub proposer: AgentId,
-    /// Its recipient.
+    /// The recipient of the first PROPOSE.
     pub responder: AgentId,
     /// Where it stands.
     pub phase: Phase,
@@ -264,8 +264,8 @@ impl Conversation {
         in_order
     }
 
-    /// Moves to the next phase, if the message is a move and the table has it. What is no move of the table is
-    /// in order when it is between those who take part.
+    /// Moves to the next phase, if the message is a move and the table has it. Other messages are in
+    /// order when they are between those who take part.
     fn moves(&mut self, envelope: &Envelope<'_>) -> bool {
         let header = &envelope.header;
         let (sender, recipient) = (header.sender(), header.recipient());

@@ -27,13 +27,13 @@ pub enum Phase {
     Unjudged,
 }
 
-/// Who acts.
+/// The part that an agent has in a deal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The sender of the first PROPOSE.
     Proposer,
-    /// Its recipient.
+    /// The recipient of the first PROPOSE.
     Responder,
     /// The notary of the task.
     Notary,
@@ -43,21 +43,21 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
-    /// PROPOSE.
+    /// PROPOSE: the first bid.
     Propose,
-    /// COUNTER.
+    /// COUNTER: another bid.
     Counter,
-    /// ACCEPT.
+    /// ACCEPT: the last bid is agreed.
     Accept,
-    /// REJECT.
+    /// REJECT: there will be no deal.
     Reject,
     /// DELIVER of a work product; one that shows envelopes is none.
     Deliver,
-    /// VERDICT.
+    /// VERDICT: the notary's judgement.
     Verdict,
-    /// DISPUTE.
+    /// DISPUTE: the verdict is contested.
     Dispute,
-    /// FEEDBACK.
+    /// FEEDBACK: one of the ratings that are owed.
     Feedback,
 }
 
@@ -200,6 +200,6 @@ impl fmt::Display for Act {
 }
 
 impl Role {
-    /// All roles.
+    /// All roles, in the order of their declaration.
     pub const ALL: [Self; 3] = [Self::Proposer, Self::Responder, Self::Notary];
 }

@@ -30,7 +30,7 @@ pub enum DeskStage {
 /// What moves the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeskInput {
-    /// NOTARIZE_ASSIGN came.
+    /// NOTARIZE_ASSIGN of a party came.
     Assign,
     /// The caller decided.
     Judge,
@@ -134,7 +134,7 @@ impl Desk {
         })
     }
 
-    /// The task.
+    /// Conversation id of the task.
     pub fn conversation(&self) -> ConversationId {
         self.conversation
     }
@@ -269,7 +269,9 @@ impl Desk {
     /// What is to be sent now and is not in the outbox yet.
     pub fn tasks(&self) -> Vec<DeskTask> {
         match self.stage {
-            DeskStage::Offered if !self.offered => self.offer_payload().map(DeskTask::Offer).into_iter().collect(),
+            DeskStage::Offered if !self.offered => {
+                self.offer_payload().map(DeskTask::Offer).into_iter().collect()
+            }
             DeskStage::Judged => {
                 let parties = [Some(self.asker), self.other].into_iter().flatten();
                 let left = parties.filter(|party| !self.sent.contains(party));
@@ -281,8 +283,7 @@ impl Desk {
 
     fn offer_payload(&self) -> Option<Vec<u8>> {
         let terms = Offer { fee: self.fee, unit: &self.unit, seconds: self.seconds }.to_payload().ok()?;
-        let bid =
-            NotarizeBid { bid_type: BidType::Offer, conversation_id: self.conversation, terms: &terms };
+        let bid = NotarizeBid { bid_type: BidType::Offer, conversation_id: self.conversation, terms: &terms };
         Some(bid.to_bytes())
     }
 

@@ -67,7 +67,9 @@ pub enum NotaryError {
     NotTheirs,
     /// None of the shown envelopes is one by which whoever assigned the notary names the other party.
     #[code(7643)]
-    #[error("The other party is not known: no envelope to it by the agent that assigned the notary was shown.")]
+    #[error(
+        "The other party is not known: no envelope to it by the agent that assigned the notary was shown."
+    )]
     OtherPartyUnknown,
     /// More envelopes than are kept.
     #[code(7644)]

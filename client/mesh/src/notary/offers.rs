@@ -11,7 +11,7 @@ use zx1_protocol::mesh_payload::Offer;
 /// A notary's offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bid {
-    /// Who offers.
+    /// Agent id of the notary that offers.
     pub notary: AgentId,
     /// What it asks for.
     #[serde(with = "text::decimal")]

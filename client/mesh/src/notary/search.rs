@@ -87,7 +87,7 @@ impl Stage {
 /// A notary that is or was assigned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Assigned {
-    /// Who.
+    /// Agent id of the notary.
     pub notary: AgentId,
     /// Whether the other party chose it.
     pub by_other: bool,
@@ -105,7 +105,7 @@ pub(super) struct Assigned {
 /// A VERDICT that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// Who judged.
+    /// Agent id of the notary that judged.
     pub notary: AgentId,
     /// 0 negative, 1 neutral, 2 positive.
     pub outcome: u8,
@@ -130,7 +130,7 @@ pub enum Task {
     ShowContext(AgentId),
 }
 
-/// One search.
+/// The search for the notary of one task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
     conversation: ConversationId,
@@ -185,7 +185,7 @@ impl Search {
         Ok(search)
     }
 
-    /// The task.
+    /// Conversation id of the task.
     pub fn conversation(&self) -> ConversationId {
         self.conversation
     }
@@ -216,7 +216,7 @@ impl Search {
         self.assigned.iter().map(|it| it.notary)
     }
 
-    /// The VERDICT.
+    /// The VERDICT that counts, once it came.
     pub fn verdict(&self) -> Option<&Judgement> {
         self.verdict.as_ref()
     }

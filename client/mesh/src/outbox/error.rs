@@ -32,7 +32,7 @@ pub enum OutboxError {
     #[code(7654)]
     #[error("A message's time to live is from 1 to {limit} microseconds.")]
     Ttl {
-        /// The bound.
+        /// Longest time to live, in microseconds.
         limit: u64,
     },
     /// A row of the store that this program did not write.

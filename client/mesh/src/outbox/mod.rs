@@ -5,7 +5,8 @@
 //!
 //! # Persist, then act
 //!
-//! Every method that changes rows returns them; the caller has them on disk before it does anything else:
+//! Every method that changes rows returns them; the caller has them on disk, all in one transaction, before it does
+//! anything else:
 //!
 //! 1. [`Outbox::add`]; then the caller hears that it is queued.
 //! 2. [`Outbox::due`] says whom to dial. It failed: [`Outbox::unreachable`].

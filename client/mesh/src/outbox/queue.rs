@@ -23,9 +23,9 @@ pub struct Draft<'a> {
     pub msg_type: MsgType,
     /// Whom it is for; [`BROADCAST`] for a topic.
     pub recipient: AgentId,
-    /// Its conversation.
+    /// Conversation in which it is sent.
     pub conversation: ConversationId,
-    /// Its payload.
+    /// Payload, not signed yet.
     pub payload: &'a [u8],
     /// Time to live in microseconds, [`DRAFT_TTL`] at most.
     pub ttl_micros: u64,
@@ -71,7 +71,7 @@ impl Outbox {
         self.next_id
     }
 
-    /// One row.
+    /// The row with this number.
     pub fn get(&self, id: u64) -> Result<&Row, OutboxError> {
         self.rows.get(&id).ok_or(OutboxError::Unknown(id))
     }

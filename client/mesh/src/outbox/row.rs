@@ -46,7 +46,7 @@ pub enum Input {
 }
 
 impl State {
-    /// All states.
+    /// All states, in the order of their declaration.
     pub const ALL: [Self; 6] =
         [Self::Queued, Self::Sent, Self::Acknowledged, Self::Unanswered, Self::Expired, Self::Refused];
 
@@ -105,7 +105,7 @@ pub const ROW_VERSION: u8 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
-    /// [`ROW_VERSION`].
+    /// Version of the form: [`ROW_VERSION`].
     pub version: u8,
     /// Number of the row; later ones are larger.
     pub id: u64,
@@ -115,9 +115,9 @@ pub struct Row {
     pub msg_type: u16,
     /// Whom it is for; zeros for a topic.
     pub recipient: AgentId,
-    /// Its conversation.
+    /// Conversation in which it is sent.
     pub conversation: ConversationId,
-    /// Payload.
+    /// Payload, as hex in JSON.
     #[serde(with = "text::bytes")]
     pub payload: Vec<u8>,
     /// When it was taken, unix microseconds.

@@ -59,7 +59,8 @@ fn the_table_has_one_way_for_each_act_and_leads_everywhere() {
     let ways: BTreeSet<_> = TABLE.iter().map(|(from, act, by, _)| (*from, *act, *by)).collect();
     assert_eq!(ways.len(), TABLE.len());
     for phase in Phase::ALL {
-        let reached = phase == Phase::New || phase == Phase::Unjudged || TABLE.iter().any(|row| row.3 == phase);
+        let reached =
+            phase == Phase::New || phase == Phase::Unjudged || TABLE.iter().any(|row| row.3 == phase);
         assert!(reached, "{phase}");
     }
     for act in Act::ALL {
@@ -104,7 +105,9 @@ fn a_usual_deal_goes_from_bid_to_dispute() {
 fn a_move_that_the_table_does_not_have_is_kept_and_changes_nothing() {
     let mut book = deal(Phase::ProposerBid);
     // The bidder accepts its own bid; work for no deal; a verdict of nobody's notary.
-    for (nonce, msg_type, from) in [(10, MsgType::Accept, A), (11, MsgType::Deliver, B), (12, MsgType::Dispute, B)] {
+    for (nonce, msg_type, from) in
+        [(10, MsgType::Accept, A), (11, MsgType::Deliver, B), (12, MsgType::Dispute, B)]
+    {
         let to = if from == A { B } else { A };
         assert_eq!(take(&mut book, nonce, msg_type, from, to, &bid(5)), Received::OutOfOrder);
     }
@@ -116,10 +119,7 @@ fn a_move_that_the_table_does_not_have_is_kept_and_changes_nothing() {
 #[test]
 fn an_accept_of_another_value_than_the_bids_makes_no_deal() {
     let mut book = deal(Phase::ResponderBid);
-    assert_eq!(
-        book.check(MsgType::Accept, B, TASK, &bid(8)),
-        Err(ConversationError::OtherValue { bid: 7 })
-    );
+    assert_eq!(book.check(MsgType::Accept, B, TASK, &bid(8)), Err(ConversationError::OtherValue { bid: 7 }));
     assert_eq!(take(&mut book, 9, MsgType::Accept, A, B, &bid(8)), Received::OutOfOrder);
     assert_eq!(book.get(TASK).unwrap().phase, Phase::ResponderBid);
     assert_eq!(book.check(MsgType::Accept, B, TASK, &bid(7)), Ok(()));
@@ -172,7 +172,7 @@ fn envelopes_that_are_shown_are_no_work() {
     assert_eq!(act_of(MsgType::Deliver, &shown), None);
     assert_eq!(take(&mut book, 9, MsgType::Deliver, B, A, &shown), Received::InOrder);
     assert_eq!(book.get(TASK).unwrap().phase, Phase::Agreed);
-    // What a party sends its notary is no delivery either.
+    // Nor does what a party sends its notary count as a delivery.
     book.get_mut(TASK).unwrap().set_notary(N).unwrap();
     assert_eq!(take(&mut book, 10, MsgType::Deliver, A, N, b"work"), Received::OutOfOrder);
     assert_eq!(book.get(TASK).unwrap().phase, Phase::Agreed);
@@ -274,8 +274,7 @@ fn a_stranger_displaces_no_line_of_a_conversation() {
 fn proposal(book: &mut Conversations, number: u32, from: AgentId, at: u64) -> Received {
     let mut id = [0; 16];
     id[..4].copy_from_slice(&number.to_be_bytes());
-    let bytes =
-        unsigned_proposal(ConversationId(id), u64::from(number) + 1, from);
+    let bytes = unsigned_proposal(ConversationId(id), u64::from(number) + 1, from);
     book.received(&decode(&bytes), at)
 }
 
