@@ -18,6 +18,8 @@ import batch_samples  # noqa: E402
 import ed25519  # noqa: E402
 import epoch_formats as e  # noqa: E402
 import formats as f  # noqa: E402
+import mesh_formats as m  # noqa: E402
+import mesh_samples  # noqa: E402
 import money  # noqa: E402
 import nonces  # noqa: E402
 import rule_samples  # noqa: E402
@@ -26,7 +28,7 @@ import samples  # noqa: E402
 import verification  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
-ZX1 = samples.FILES | batch_samples.FILES | rule_samples.FILES
+ZX1 = samples.FILES | batch_samples.FILES | rule_samples.FILES | mesh_samples.FILES
 FILES = {f"zx1/{name}": file for name, file in ZX1.items()} | verification.FILES | nonces.FILES | money.FILES
 HERE = Path(__file__).resolve().parent
 
@@ -183,6 +185,26 @@ def verify_beacon(item):
     expect("beacon bytes", e.encode_beacon(beacon), data)
 
 
+def mesh_fields(item):
+    """Fields of a mesh payload as its formats have them."""
+    how = {"price": int, "fee": int, "deliver": bytes.fromhex}
+    if item["what"] == "dispute":
+        how["verdict"] = bytes.fromhex
+    return {key: how.get(key, lambda value: value)(value) for key, value in item["fields"].items()}
+
+
+def verify_mesh_payload(item):
+    data, fields = bytes.fromhex(item["payload"]), mesh_fields(item)
+    expect("payload", m.encode_map(item["what"], fields), data)
+    expect("payload fields", m.decode_map(item["what"], data), fields)
+
+
+def verify_context(item):
+    data, envelopes = bytes.fromhex(item["payload"]), [bytes.fromhex(one) for one in item["envelopes"]]
+    expect("context", m.encode_context(envelopes), data)
+    expect("envelopes", m.decode_context(data), envelopes)
+
+
 def verify_interaction(item):
     conversation, counterparty = unhex(item, "conversation_id", "counterparty")
     expect("task_ref", e.task_ref(conversation).hex(), item["task_ref"])
@@ -224,6 +246,8 @@ PARSERS = {
     "record": f.parse_record,
     "evidence": f.parse_evidence,
     "text": f.check_text,
+    "context": m.decode_context,
+    **{what: mesh_samples.parse(what) for what in m.MAPS},
 }
 
 
@@ -256,6 +280,8 @@ SECTIONS = {
     "overflows": verify_overflow,
     "beacons": verify_beacon,
     "interactions": verify_interaction,
+    "mesh_payloads": verify_mesh_payload,
+    "contexts": verify_context,
     "reputations": verify_reputation,
     "messages": verify_message,
     "records": verify_record,

@@ -1,8 +1,8 @@
 //! Canonical CBOR (decision C1): definite lengths, shortest forms, nothing behind the value.
 //!
 //! minicbor writes. Reading is done here, because a program reads too: our formats are fixed sequences of
-//! integers, byte strings and one bool, for which a reader is a page, and a tenth of a general decoder's
-//! code. It reads any form that is well formed and remembers whether each was the shortest, so that
+//! integers, byte strings and one bool (off chain also of texts, and maps whose keys have one order), for
+//! which a reader is a page, and a tenth of a general decoder's code. It reads any form that is well formed and remembers whether each was the shortest, so that
 //! bytes that mean nothing and bytes that are not canonical are told apart, in whatever order they come.
 
 use crate::bytes::Reader;
@@ -33,7 +33,11 @@ pub(crate) trait Canonical {
 const UNSIGNED: u8 = 0;
 const NEGATIVE: u8 = 1;
 const BYTES: u8 = 2;
+#[cfg(feature = "std")]
+const TEXT: u8 = 3;
 const ARRAY: u8 = 4;
+#[cfg(feature = "std")]
+const MAP: u8 = 5;
 
 // The lower five bits: below this the number itself, from it on the width of what follows.
 const ONE_BYTE: u8 = 24;
@@ -69,6 +73,24 @@ impl<'a> CborReader<'a> {
     #[cfg(feature = "std")]
     pub(crate) fn array(&mut self) -> Option<u64> {
         self.number(ARRAY)
+    }
+
+    /// The head of a definite map: how many keys it has.
+    #[cfg(feature = "std")]
+    pub(crate) fn map(&mut self) -> Option<u64> {
+        self.number(MAP)
+    }
+
+    /// This key and no other. The caller asks for keys in their canonical order, so each comes once.
+    #[cfg(feature = "std")]
+    pub(crate) fn key(&mut self, key: &str) -> Option<()> {
+        (self.text()? == key).then_some(())
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn text(&mut self) -> Option<&'a str> {
+        let len = self.number(TEXT)?;
+        core::str::from_utf8(self.rest.slice(usize::try_from(len).ok()?)?).ok()
     }
 
     #[cfg(feature = "std")]

@@ -6,8 +6,8 @@
 //!
 //! * rules: [`lease`], [`unlock`], [`keys`], [`challenge`], [`amounts`], [`batch`], [`mod@derive`], [`nonce`],
 //!   [`channel`]
-//! * wire formats: [`envelope`], [`payload`], [`beacon`], [`log_entry`], [`record`], [`evidence`],
-//!   [`feedback_log`], [`interaction`]
+//! * wire formats: [`envelope`], [`payload`], [`mesh_payload`], [`context`], [`beacon`], [`log_entry`],
+//!   [`record`], [`evidence`], [`feedback_log`], [`interaction`]
 //! * tools: [`ids`], [`units`], [`hash`], [`merkle`]
 //!
 //! With feature `std`, for clients only: `validate` and `draft` (messages in and out), `signature`,
@@ -35,6 +35,8 @@ pub mod behavior_batch;
 pub mod bundle;
 pub mod challenge;
 pub mod channel;
+#[cfg(feature = "std")]
+pub mod context;
 pub mod derive;
 #[cfg(feature = "std")]
 pub mod draft;
@@ -50,6 +52,8 @@ pub mod keys;
 pub mod lease;
 pub mod log_entry;
 pub mod merkle;
+#[cfg(feature = "std")]
+pub mod mesh_payload;
 pub mod nonce;
 pub mod payload;
 #[cfg(feature = "std")]

@@ -105,7 +105,7 @@ pub struct BidPayload<'a> {
     /// The four bytes behind the value, where a format hint may stand; `None` when
     /// there are fewer. The protocol does not know whether they are meant as one.
     pub hint: Option<&'a [u8; FORMAT_HINT_LEN]>,
-    /// Content behind the value, format hint included.
+    /// What follows behind the hint, or behind the value when there is none.
     pub content: &'a [u8],
 }
 

@@ -238,8 +238,17 @@ impl<'a> Candidate<'a> {
     /// The message as one that this key signed; `None` when it did not. For who learns the key from elsewhere than
     /// the chain, such as from the peer that published it, and has yet to ask whether it is the sender's.
     pub fn signed_by(&self, key: &PublicKey) -> Option<Signed<'a>> {
-        let is_signed = key.verify(&self.envelope.signing_bytes(), self.envelope.signature);
-        is_signed.then_some(Signed { envelope: self.envelope, signer: *key })
+        self.holds_under(key).then_some(Signed { envelope: self.envelope, signer: *key })
+    }
+
+    /// What holds of a message whenever it is read, for one that somebody shows later: rules 4 and 7 to 9 and
+    /// the limits of decisions B11 and P4. Nonce, time and slot bind its receipt only. `keys` are the sender's,
+    /// with those that have ended, because their signatures still count in their epochs.
+    pub fn evidence(&self, keys: &[AgentKey]) -> Result<Valid<'a>, Reason> {
+        let signer = self.signer(keys)?;
+        check_signer(&self.envelope.header, signer)?;
+        check_payload(&self.envelope.header, self.envelope.payload)?;
+        Ok(Valid { envelope: self.envelope, signer: signer.key.to_bytes().into(), channel: self.channel() })
     }
 
     /// Rules 3 to 9, then the limits of decisions B11, P4 and P2.
@@ -247,10 +256,16 @@ impl<'a> Candidate<'a> {
         let Sender::Registered { keys, seen } = context.sender else {
             return Err(Reason::UnknownSender);
         };
-        let Envelope { signature, .. } = &self.envelope;
-        let signed = self.envelope.signing_bytes();
-        let signer = keys.iter().find(|it| it.key.verify(&signed, signature)).ok_or(Reason::Signature)?;
-        check_signed(self.envelope, signer, seen, context)
+        check_signed(self.envelope, self.signer(keys)?, seen, context)
+    }
+
+    /// The first half of rule 4: the key under which the signature holds.
+    fn signer<'k>(&self, keys: &'k [AgentKey]) -> Result<&'k AgentKey, Reason> {
+        keys.iter().find(|it| self.holds_under(&it.key)).ok_or(Reason::Signature)
+    }
+
+    fn holds_under(&self, key: &PublicKey) -> bool {
+        key.verify(&self.envelope.signing_bytes(), self.envelope.signature)
     }
 }
 
@@ -282,13 +297,7 @@ fn check_signed<'a>(
     context: &Context<'_>,
 ) -> Result<Valid<'a>, Reason> {
     let Envelope { header, payload, .. } = &envelope;
-    if !signer.scopes.sign(header.msg_type) {
-        return Err(Reason::Scope);
-    }
-    let epoch = header.epoch();
-    if !signer.counts_in(epoch) {
-        return Err(Reason::KeyEpoch { epoch });
-    }
+    check_signer(header, signer)?;
     seen.accept(header.nonce).map_err(Reason::Nonce)?;
     let off_by = header.timestamp.abs_diff(context.now_micros);
     if off_by > context.tolerance_micros {
@@ -301,6 +310,18 @@ fn check_signed<'a>(
     }
     let signer = signer.key.to_bytes().into();
     Ok(Valid { envelope, signer, channel: channel_of(header.msg_type) })
+}
+
+/// The second half of rule 4: the key signs such messages, and counts in the message's epoch (decision P1).
+fn check_signer(header: &EnvelopeHeader<'_>, signer: &AgentKey) -> Result<(), Reason> {
+    if !signer.scopes.sign(header.msg_type) {
+        return Err(Reason::Scope);
+    }
+    let epoch = header.epoch();
+    if !signer.counts_in(epoch) {
+        return Err(Reason::KeyEpoch { epoch });
+    }
+    Ok(())
 }
 
 /// The first field of an array; `None` where there is none, or no number.

@@ -45,7 +45,16 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             ]
             .concat(),
         ),
-        ("zx1-mesh", zx1_mesh::Reason::ROWS.to_vec()),
+        (
+            "zx1-mesh",
+            [
+                zx1_mesh::Reason::ROWS,
+                zx1_mesh::conversation::ConversationError::ROWS,
+                zx1_mesh::notary::NotaryError::ROWS,
+                zx1_mesh::outbox::OutboxError::ROWS,
+            ]
+            .concat(),
+        ),
         (
             "zx1-cli",
             cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS, zx1_cli::errors::Error::WORDS),

@@ -6,12 +6,14 @@ use zx1_protocol::batch::BatchMessage;
 use zx1_protocol::beacon::Beacon;
 use zx1_protocol::behavior_batch::BehaviorBatch;
 use zx1_protocol::bundle::Bundle;
+use zx1_protocol::context::Context as Shown;
 use zx1_protocol::envelope::{Envelope, parse_signing_bytes};
 use zx1_protocol::evidence::{Evidence, KIND_DOUBLE_BID, KIND_LOG_ENTRY};
 use zx1_protocol::feedback_log::{check_text, packed_entry_parts, packed_numbers};
 use zx1_protocol::finder;
 use zx1_protocol::hash::Sha3;
 use zx1_protocol::log_entry::LogEntry;
+use zx1_protocol::mesh_payload::{Advertise, Discover, Dispute, Offer, Verdict};
 use zx1_protocol::nonce::{LastNonce, SeenNonces};
 use zx1_protocol::payload::{
     BidPayload, Feedback, NotarizeBid, bid_value, split_accept_presignature, split_presignature,
@@ -23,7 +25,7 @@ use zx1_protocol::validate::{Candidate, Context, Sender};
 pub(crate) type Body = fn(&[u8]);
 
 /// All targets by name.
-pub(crate) const ALL: [(&str, Body); 15] = [
+pub(crate) const ALL: [(&str, Body); 21] = [
     ("envelope", envelope),
     ("signing_bytes", signing_bytes),
     ("validate", validate),
@@ -38,6 +40,12 @@ pub(crate) const ALL: [(&str, Body); 15] = [
     ("payload_notarize_bid", payload_notarize_bid),
     ("payload_bid", payload_bid),
     ("payload_beacon", payload_beacon),
+    ("payload_advertise", payload_advertise),
+    ("payload_discover", payload_discover),
+    ("payload_offer", payload_offer),
+    ("payload_verdict", payload_verdict),
+    ("payload_dispute", payload_dispute),
+    ("payload_context", payload_context),
     ("feedback_log", feedback_log),
 ];
 
@@ -156,6 +164,48 @@ pub(crate) fn payload_bid(bytes: &[u8]) {
 pub(crate) fn payload_beacon(bytes: &[u8]) {
     if let Ok(beacon) = Beacon::parse(bytes) {
         assert_eq!(beacon.to_bytes(), bytes);
+    }
+}
+
+/// An ADVERTISE payload.
+pub(crate) fn payload_advertise(bytes: &[u8]) {
+    if let Ok(payload) = Advertise::decode(bytes) {
+        assert_eq!(payload.to_payload().as_deref(), Ok(bytes));
+    }
+}
+
+/// A DISCOVER payload.
+pub(crate) fn payload_discover(bytes: &[u8]) {
+    if let Ok(payload) = Discover::decode(bytes) {
+        assert_eq!(payload.to_payload().as_deref(), Ok(bytes));
+    }
+}
+
+/// The terms of a notary's offer.
+pub(crate) fn payload_offer(bytes: &[u8]) {
+    if let Ok(payload) = Offer::decode(bytes) {
+        assert_eq!(payload.to_payload().as_deref(), Ok(bytes));
+    }
+}
+
+/// A VERDICT payload.
+pub(crate) fn payload_verdict(bytes: &[u8]) {
+    if let Ok(payload) = Verdict::decode(bytes) {
+        assert_eq!(payload.to_payload().as_deref(), Ok(bytes));
+    }
+}
+
+/// A DISPUTE payload.
+pub(crate) fn payload_dispute(bytes: &[u8]) {
+    if let Ok(payload) = Dispute::decode(bytes) {
+        assert_eq!(payload.to_payload().as_deref(), Ok(bytes));
+    }
+}
+
+/// Envelopes that are shown; whether they are envelopes is another target's business.
+pub(crate) fn payload_context(bytes: &[u8]) {
+    if let Ok(payload) = Shown::decode(bytes) {
+        assert_eq!(payload.to_payload().as_deref(), Ok(bytes));
     }
 }
 

@@ -5,6 +5,7 @@ use crate::bundle::signed;
 use crate::common::{feedback, message, record};
 use crate::harness::{self, draw};
 use crate::life::{build, life};
+use crate::mesh_payload;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use zx1_protocol::beacon::Beacon;
@@ -55,6 +56,9 @@ fn good(target: &str, runner: &mut TestRunner) -> Vec<u8> {
             Beacon { agent_id: AgentId([1; 32]), verifying_key: WalletKey::from([2; 32]), name: "Größe" }
                 .to_bytes()
         }
+        "payload_context" => draw(runner, mesh_payload::context()),
+        "payload_advertise" | "payload_discover" | "payload_offer" | "payload_verdict"
+        | "payload_dispute" => draw(runner, mesh_payload::sample()).to_payload(&target["payload_".len()..]),
         "feedback_log" => draw(runner, "\\PC{0,60}").into_bytes(),
         "payload_bid" | "payload_notarize_bid" => message.payload,
         other => panic!("{other} has no good bytes here"),

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use zx1_protocol::behavior_batch::{BatchFormatError, BuildError};
 use zx1_protocol::units::Epoch;
 use zx1_protocol::{
-    amounts, batch, beacon, bundle, derive, draft, envelope, evidence, feedback_log, finder, keys, lease,
-    merkle, nonce, payload, record, reputation, signature, unlock, validate,
+    amounts, batch, beacon, bundle, context, derive, draft, envelope, evidence, feedback_log, finder, keys,
+    lease, merkle, mesh_payload, nonce, payload, record, reputation, signature, unlock, validate,
 };
 
 /// Every numbered refusal once, with its sentence.
@@ -138,6 +138,8 @@ fn every_error_says_a_sentence() {
         derive::DeriveError::PayloadTooLong.to_string(),
         batch::BatchError::TooOld.to_string(),
         amounts::AmountsError::PartsExceedWhole.to_string(),
+        mesh_payload::MeshPayloadError::TextLength.to_string(),
+        context::ContextError::TooLong.to_string(),
         keys::ScopesError.to_string(),
         evidence::EvidenceError::Truncated.to_string(),
         feedback_log::TextError::TooLong.to_string(),

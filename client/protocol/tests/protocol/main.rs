@@ -32,6 +32,7 @@ mod lease;
 mod life;
 mod log_entry;
 mod merkle;
+mod mesh_payload;
 mod nonce;
 mod payload;
 mod python;

@@ -6,6 +6,7 @@ use crate::bundle::signed;
 use crate::common::{feedback, key, message, record, vectors_dir};
 use crate::harness::{damage, damaged};
 use crate::life::{AGENT, build, covered, life};
+use crate::mesh_payload;
 use crate::rule_vectors;
 use crate::vectors::judge;
 use ed25519_dalek::Signer;
@@ -461,6 +462,20 @@ fn verdict_json(source: &mut Source) -> Value {
     json!({"what": what, "name": name, "verdict": judge(what, &bytes), "bytes": hex::encode(bytes)})
 }
 
+fn mesh_payload_json(source: &mut Source) -> Value {
+    let what = source.draw(prop::sample::select(mesh_payload::KINDS.to_vec()));
+    let sample = source.draw(mesh_payload::sample());
+    let payload = hex::encode(sample.to_payload(what));
+    json!({ "what": what, "fields": sample.fields(what), "payload": payload })
+}
+
+fn context_json(source: &mut Source) -> Value {
+    let payload = source.draw(mesh_payload::context());
+    let context = zx1_protocol::context::Context::decode(&payload).unwrap();
+    let envelopes: Vec<_> = context.envelopes.iter().map(hex::encode).collect();
+    json!({ "envelopes": envelopes, "payload": hex::encode(&payload) })
+}
+
 #[test]
 fn the_committed_vectors_are_what_python_makes() {
     assert_holds(&make_py(&["check"]));
@@ -485,6 +500,8 @@ fn what_rust_makes_holds_in_python() {
         "built": source.many(25, built_json),
         "beacons": source.many(20, beacon_json),
         "interactions": source.many(20, interaction_json),
+        "mesh_payloads": source.many(100, mesh_payload_json),
+        "contexts": source.many(20, context_json),
         "reputations": source.many(30, reputation_json),
         "coverage": source.many(200, |source| rule_vectors::coverage(&numbers(source, ["epoch", "current", "last_epoch", "tenure_from"]))),
         "closings": source.many(200, closing_json),
@@ -513,6 +530,8 @@ fn python_refuses_what_does_not_hold() {
         ("built", built_json(&mut source), "bundle"),
         ("interactions", interaction_json(&mut source), "interaction_hash"),
         ("beacons", beacon_json(&mut source), "agent_id"),
+        ("mesh_payloads", mesh_payload_json(&mut source), "payload"),
+        ("contexts", context_json(&mut source), "payload"),
     ];
     for (section, mut item, field) in lies {
         let mut bytes = hex::decode(item[field].as_str().unwrap()).unwrap();
