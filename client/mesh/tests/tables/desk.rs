@@ -168,7 +168,7 @@ fn a_verdict_names_a_work_product_that_was_shown() {
     }
     assert_eq!(desk.judge(3, work(), "", NOW + 2), Err(NotaryError::Payload(MeshPayloadError::Outcome)));
     assert_eq!(desk.stage(), DeskStage::Assigned);
-    // Zeros when nothing was delivered; envelopes that were shown are no work.
+    // Zeros when nothing was delivered; envelopes that were shown do not count as work.
     let mut desk = assigned();
     let shown = message(3, MsgType::Deliver, B, A, &context(&deal()[..1]));
     show(&mut desk, A, &[deal()[1].clone(), shown.clone()]).unwrap();

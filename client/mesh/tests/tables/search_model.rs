@@ -95,7 +95,8 @@ impl StateMachineTest for Party {
         let before = party.search.clone();
         let search = &mut party.search;
         match act {
-            Act::Pass(_) => search.advance(now),
+            // Nobody need look at the clock: the next input does.
+            Act::Pass(_) => {}
             Act::Offer(who, fee, seconds, score) => {
                 let bid = Bid::of(WHO[who], &terms(fee, seconds), score, b"").unwrap();
                 let taken = search.offer(bid, now).is_ok();

@@ -259,11 +259,12 @@ fn a_context_is_filled_up_to_its_bound_and_split_beyond() {
 proptest! {
     #[test]
     fn mesh_payloads_come_back(sample in sample()) {
-        prop_assert_eq!(Advertise::decode(&sample.to_payload("advertise")), Ok(sample.advertise()));
-        prop_assert_eq!(Discover::decode(&sample.to_payload("discover")), Ok(sample.discover()));
-        prop_assert_eq!(Offer::decode(&sample.to_payload("offer")), Ok(sample.offer()));
-        prop_assert_eq!(Verdict::decode(&sample.to_payload("verdict")), Ok(sample.verdict()));
-        prop_assert_eq!(Dispute::decode(&sample.to_payload("dispute")), Ok(sample.dispute()));
+        let [advertise, discover, offer, verdict, dispute] = KINDS.map(|kind| sample.to_payload(kind));
+        prop_assert_eq!(Advertise::decode(&advertise), Ok(sample.advertise()));
+        prop_assert_eq!(Discover::decode(&discover), Ok(sample.discover()));
+        prop_assert_eq!(Offer::decode(&offer), Ok(sample.offer()));
+        prop_assert_eq!(Verdict::decode(&verdict), Ok(sample.verdict()));
+        prop_assert_eq!(Dispute::decode(&dispute), Ok(sample.dispute()));
     }
 
     /// ciborium reads the same map, and its keys stand in canonical order.
