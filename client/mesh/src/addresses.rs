@@ -126,7 +126,8 @@ mod tests {
     #[test]
     fn a_stranger_is_not_believed_about_private_networks() {
         let world = of("/ip4/9.9.9.9/tcp/4001");
-        let (lan, machine, process) = (of("/ip4/192.168.1.2/tcp/1"), of("/ip4/127.0.0.1/tcp/1"), of("/memory/5"));
+        let (lan, machine, process) =
+            (of("/ip4/192.168.1.2/tcp/1"), of("/ip4/127.0.0.1/tcp/1"), of("/memory/5"));
         for (address, from_world, from_lan, from_machine, from_process) in [
             ("/ip4/8.8.8.8/udp/4001/quic-v1", true, true, true, true),
             ("/dns4/node.example/tcp/4001", true, true, true, true),

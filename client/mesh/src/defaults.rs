@@ -81,7 +81,9 @@ mod transport {
     /// For bytes under another author or topic than theirs; only who brought them pays, times the square of
     /// their count. The same as P4.
     pub const SCORE_MISATTRIBUTED: i64 = -20;
-    /// Minutes after which a penalty that outlived a restart has halved.
+    /// Thousandths of that count which one [`UPKEEP`] leaves: 0.98 a second over ten seconds, as P4's.
+    pub const MISATTRIBUTED_DECAY: u64 = 817;
+    /// Time after which a penalty that outlived a restart has halved.
     pub const CARRIED_HALF_LIFE: Duration = Duration::from_secs(600);
 
     /// Connections that others opened.

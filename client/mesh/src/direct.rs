@@ -1,24 +1,38 @@
 //! The codec of direct streams: one envelope, one answer (see [`crate::wire`]).
 
 use crate::defaults::DIRECT_FIRST_BYTES;
-use crate::wire::{ACK, ACK_FRAME, FrameError, LENGTH_BYTES, answer_length, envelope_length, envelope_prefix};
+use crate::drops::{Counters, Dropped};
+use crate::wire::{
+    ACK, ACK_FRAME, FrameError, LENGTH_BYTES, answer_length, envelope_length, envelope_prefix,
+};
 use libp2p::futures::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::request_response::Codec;
 use libp2p::swarm::StreamProtocol;
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 
 /// What the recipient of an envelope does with the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// The envelope is valid and on disk: `ACK` is written.
     Acknowledge,
-    /// Nothing is written, and the stream is reset, whatever the reason.
+    /// Nothing is written, and the stream is dropped, whatever the reason: yamux resets it, or only ends it when
+    /// the sender has closed its own side before.
     Reset,
 }
 
 /// Reads and writes the two frames of a direct stream.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct DirectCodec;
+#[derive(Debug, Clone, Default)]
+pub struct DirectCodec {
+    counters: Arc<Counters>,
+}
+
+impl DirectCodec {
+    /// A codec that counts frames it does not take as [`Dropped::Frame`]: libp2p reports them to nobody.
+    pub fn new(counters: Arc<Counters>) -> Self {
+        Self { counters }
+    }
+}
 
 impl Codec for DirectCodec {
     type Protocol = StreamProtocol;
@@ -30,12 +44,11 @@ impl Codec for DirectCodec {
     where
         T: AsyncRead + Unpin + Send,
     {
-        let length = envelope_length(read_prefix(io).await?).map_err(invalid)?;
-        // Room grows with what comes, so that a peer pays for memory with bytes.
-        let mut envelope = Vec::with_capacity(length.min(DIRECT_FIRST_BYTES));
-        let limit = u64::try_from(length).map_err(|_| ErrorKind::InvalidData)?;
-        io.take(limit).read_to_end(&mut envelope).await?;
-        if envelope.len() == length { Ok(envelope) } else { Err(ErrorKind::UnexpectedEof.into()) }
+        let read = read_envelope(io).await;
+        if read.is_err() {
+            self.counters.drop_one(Dropped::Frame);
+        }
+        read
     }
 
     async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Answer>
@@ -62,10 +75,19 @@ impl Codec for DirectCodec {
     {
         match answer {
             Answer::Acknowledge => io.write_all(&ACK_FRAME).await,
-            // A stream that is dropped instead of closed is reset; whoever is at the other end learns no more.
+            // The error makes libp2p drop the stream; an answer that is merely omitted would close it.
             Answer::Reset => Err(ErrorKind::ConnectionReset.into()),
         }
     }
+}
+
+async fn read_envelope<T: AsyncRead + Unpin + Send>(io: &mut T) -> io::Result<Vec<u8>> {
+    let length = envelope_length(read_prefix(io).await?).map_err(invalid)?;
+    // Room grows with what comes, so that a peer pays for memory with bytes.
+    let mut envelope = Vec::with_capacity(length.min(DIRECT_FIRST_BYTES));
+    let limit = u64::try_from(length).map_err(|_| ErrorKind::InvalidData)?;
+    io.take(limit).read_to_end(&mut envelope).await?;
+    if envelope.len() == length { Ok(envelope) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
 async fn read_prefix<T: AsyncRead + Unpin + Send>(io: &mut T) -> io::Result<[u8; LENGTH_BYTES]> {
@@ -91,7 +113,11 @@ mod tests {
     struct OnlyPrefix(Cursor<[u8; 4]>);
 
     impl AsyncRead for OnlyPrefix {
-        fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut [u8]) -> Poll<io::Result<usize>> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            to: &mut [u8],
+        ) -> Poll<io::Result<usize>> {
             assert!(self.0.position() < 4, "the codec read on after the length");
             Pin::new(&mut self.0).poll_read(cx, to)
         }
@@ -99,19 +125,19 @@ mod tests {
 
     async fn written(envelope: &[u8]) -> Vec<u8> {
         let mut io = Cursor::new(Vec::new());
-        DirectCodec.write_request(&DIRECT_PROTOCOL, &mut io, envelope.to_vec()).await.unwrap();
+        DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, envelope.to_vec()).await.unwrap();
         io.into_inner()
     }
 
     async fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
-        DirectCodec.read_request(&DIRECT_PROTOCOL, &mut Cursor::new(bytes)).await
+        DirectCodec::default().read_request(&DIRECT_PROTOCOL, &mut Cursor::new(bytes)).await
     }
 
     #[tokio::test]
     async fn a_length_that_is_too_large_is_refused_before_anything_else_is_read() {
         for length in [65_537_u32, u32::MAX, 0] {
             let mut io = OnlyPrefix(Cursor::new(length.to_le_bytes()));
-            let refused = DirectCodec.read_request(&DIRECT_PROTOCOL, &mut io).await.unwrap_err();
+            let refused = DirectCodec::default().read_request(&DIRECT_PROTOCOL, &mut io).await.unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::InvalidData);
         }
     }
@@ -127,7 +153,8 @@ mod tests {
         for (bytes, good) in
             [(&b"\x03\0\0\0ACK"[..], true), (b"\x03\0\0\0NAK", false), (b"\x02\0\0\0AC", false), (b"", false)]
         {
-            let answer = DirectCodec.read_response(&DIRECT_PROTOCOL, &mut Cursor::new(bytes)).await;
+            let answer =
+                DirectCodec::default().read_response(&DIRECT_PROTOCOL, &mut Cursor::new(bytes)).await;
             assert_eq!(answer.is_ok(), good, "{bytes:?}");
         }
     }
@@ -135,17 +162,17 @@ mod tests {
     #[tokio::test]
     async fn a_refusal_writes_nothing() {
         let mut io = Cursor::new(Vec::new());
-        let refused = DirectCodec.write_response(&DIRECT_PROTOCOL, &mut io, Answer::Reset).await;
+        let refused = DirectCodec::default().write_response(&DIRECT_PROTOCOL, &mut io, Answer::Reset).await;
         assert_eq!((refused.unwrap_err().kind(), io.into_inner().len()), (ErrorKind::ConnectionReset, 0));
         let mut io = Cursor::new(Vec::new());
-        DirectCodec.write_response(&DIRECT_PROTOCOL, &mut io, Answer::Acknowledge).await.unwrap();
+        DirectCodec::default().write_response(&DIRECT_PROTOCOL, &mut io, Answer::Acknowledge).await.unwrap();
         assert_eq!(io.into_inner(), ACK_FRAME);
     }
 
     #[tokio::test]
     async fn an_envelope_that_is_too_long_is_not_sent() {
         let mut io = Cursor::new(Vec::new());
-        let refused = DirectCodec.write_request(&DIRECT_PROTOCOL, &mut io, vec![0; 65_537]).await;
+        let refused = DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, vec![0; 65_537]).await;
         assert!(refused.is_err() && io.into_inner().is_empty());
     }
 

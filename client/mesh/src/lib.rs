@@ -7,6 +7,8 @@ pub mod addresses;
 mod behaviour;
 pub mod defaults;
 pub mod direct;
+pub mod drops;
 pub mod node;
+pub mod settings;
 pub mod validate;
 pub mod wire;

@@ -36,21 +36,18 @@ pub enum Verdict {
     /// It is dropped, and only who brought this copy pays: the bytes may be good, but not from this author or
     /// on this topic. The message id covers the bytes alone, so honest peers may bring the same ones.
     Misattributed(u32),
-    /// What is known about the author is not enough. The transport asks [`Validator::look_up`], then again.
-    Wait,
 }
 
-/// Judges messages. Called from tasks of the pool, never from the swarm task, and for one author never twice
-/// at a time.
+/// Judges messages.
 pub trait Validator: Send + Sync + 'static {
-    /// Judges by what is known now: no network, no disk, well under a millisecond.
-    fn judge(&self, message: &Message) -> Verdict;
-
-    /// Fetches what is missing for a verdict on this author, and returns when [`Self::judge`] should be asked
-    /// again, whether or not anything was found. A second [`Verdict::Wait`] is taken as `Ignore`. Messages of
-    /// the author wait meanwhile in their order; after [`WAIT_TIME`](crate::defaults::WAIT_TIME) they are
-    /// ignored.
-    fn look_up(&self, message: &Message) -> impl Future<Output = ()> + Send + 'static;
+    /// Judges a message. Called from tasks of the pool, never from the swarm task, and for one author not again
+    /// before the last verdict.
+    ///
+    /// The call itself does what can be decided by what is known now: no network, no disk, well under a
+    /// millisecond. The future is then ready at once. Where facts about the author are missing it waits until
+    /// they are fetched or given up; the author's later messages wait behind it, and after
+    /// [`WAIT_TIME`](crate::defaults::WAIT_TIME) all of them are ignored and the future is dropped.
+    fn judge(&self, message: &Message) -> impl Future<Output = Verdict> + Send + 'static;
 }
 
 /// An error of the sink: the message is not kept, so nobody acknowledges it.
@@ -69,12 +66,8 @@ pub trait Sink: Send + Sync + 'static {
 }
 
 impl<V: Validator> Validator for Arc<V> {
-    fn judge(&self, message: &Message) -> Verdict {
+    fn judge(&self, message: &Message) -> impl Future<Output = Verdict> + Send + 'static {
         (**self).judge(message)
-    }
-
-    fn look_up(&self, message: &Message) -> impl Future<Output = ()> + Send + 'static {
-        (**self).look_up(message)
     }
 }
 

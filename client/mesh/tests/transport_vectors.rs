@@ -37,8 +37,10 @@ fn names_are_those_of_the_vectors() {
     ];
     let ours: Vec<_> = ours.into_iter().chain(others).collect();
     let given = section("protocol_names");
-    let given: Vec<_> =
-        given.iter().map(|it| (it["what"].as_str().unwrap(), it["name"].as_str().unwrap().to_owned())).collect();
+    let given: Vec<_> = given
+        .iter()
+        .map(|it| (it["what"].as_str().unwrap(), it["name"].as_str().unwrap().to_owned()))
+        .collect();
     assert_eq!(ours, given);
 }
 
@@ -55,11 +57,14 @@ fn frames_are_written_and_read_as_in_the_vectors() {
     for item in section("frames") {
         let (envelope, frame) = (bytes(&item, "envelope"), bytes(&item, "frame"));
         let mut io = Cursor::new(Vec::new());
-        now(DirectCodec.write_request(&DIRECT_PROTOCOL, &mut io, envelope.clone())).unwrap();
+        now(DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, envelope.clone())).unwrap();
         assert_eq!(io.into_inner(), frame);
-        assert_eq!(now(DirectCodec.read_request(&DIRECT_PROTOCOL, &mut Cursor::new(frame))).unwrap(), envelope);
+        assert_eq!(
+            now(DirectCodec::default().read_request(&DIRECT_PROTOCOL, &mut Cursor::new(frame))).unwrap(),
+            envelope
+        );
         let mut io = Cursor::new(Vec::new());
-        now(DirectCodec.write_response(&DIRECT_PROTOCOL, &mut io, Answer::Acknowledge)).unwrap();
+        now(DirectCodec::default().write_response(&DIRECT_PROTOCOL, &mut io, Answer::Acknowledge)).unwrap();
         assert_eq!(io.into_inner(), bytes(&item, "answer"));
     }
 }
@@ -67,7 +72,9 @@ fn frames_are_written_and_read_as_in_the_vectors() {
 #[test]
 fn frames_that_the_vectors_refuse_are_refused() {
     for item in section("refused_frames") {
-        let read = now(DirectCodec.read_request(&DIRECT_PROTOCOL, &mut Cursor::new(bytes(&item, "frame"))));
+        let read =
+            now(DirectCodec::default()
+                .read_request(&DIRECT_PROTOCOL, &mut Cursor::new(bytes(&item, "frame"))));
         assert!(read.is_err(), "{item}");
     }
 }

@@ -202,7 +202,11 @@ impl NetworkBehaviour for Behaviour {
         match event {
             FromSwarm::ConnectionEstablished(it) => {
                 let (outbound, relayed) = (it.endpoint.is_dialer(), it.endpoint.is_relayed());
-                self.open.entry(it.peer_id).or_default().push(Open { id: it.connection_id, outbound, relayed });
+                self.open.entry(it.peer_id).or_default().push(Open {
+                    id: it.connection_id,
+                    outbound,
+                    relayed,
+                });
             }
             FromSwarm::ConnectionClosed(ConnectionClosed { peer_id, connection_id, .. }) => {
                 self.wanted_dials.retain(|it| *it != connection_id);
@@ -261,7 +265,10 @@ mod tests {
         let (small, large) = pair();
         for outbound in [true, false] {
             let open = [open(1, outbound, false)];
-            assert_eq!(decide(small, large, &open, Open { id: ConnectionId::new_unchecked(2), ..open[0] }), Decision::Refuse);
+            assert_eq!(
+                decide(small, large, &open, Open { id: ConnectionId::new_unchecked(2), ..open[0] }),
+                Decision::Refuse
+            );
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::defaults::*;
 use crate::wire::{TOPICS, message_id};
 use libp2p::gossipsub::{
-    self, ConfigBuilder, IdentTopic, MaxCountSubscriptionFilter, MessageAuthenticity, MessageId, PeerScoreParams,
-    PeerScoreThresholds, TopicScoreParams, ValidationMode, WhitelistSubscriptionFilter,
+    self, ConfigBuilder, IdentTopic, MaxCountSubscriptionFilter, MessageAuthenticity, MessageId,
+    PeerScoreParams, PeerScoreThresholds, TopicScoreParams, ValidationMode, WhitelistSubscriptionFilter,
 };
 use libp2p::identity::Keypair;
 use libp2p::metrics::Registry;
@@ -13,8 +13,10 @@ use std::time::Duration;
 use zx1_protocol::channel::Channel;
 
 /// gossipsub over the three topics and no other.
-pub(crate) type Gossip =
-    gossipsub::Behaviour<gossipsub::IdentityTransform, MaxCountSubscriptionFilter<WhitelistSubscriptionFilter>>;
+pub(crate) type Gossip = gossipsub::Behaviour<
+    gossipsub::IdentityTransform,
+    MaxCountSubscriptionFilter<WhitelistSubscriptionFilter>,
+>;
 
 /// A topic as gossipsub names it.
 pub(crate) fn topic_of(channel: Channel) -> Option<IdentTopic> {

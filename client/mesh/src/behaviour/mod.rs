@@ -5,7 +5,8 @@ pub(crate) mod gossip;
 
 use crate::defaults::*;
 use crate::direct::DirectCodec;
-use crate::node::settings::Settings;
+use crate::drops::Counters;
+use crate::settings::Settings;
 use crate::wire::{DIRECT_PROTOCOL, IDENTIFY_PROTOCOL, KAD_PROTOCOL};
 use libp2p::allow_block_list::{self, BlockedPeers};
 use libp2p::autonat::v2 as autonat;
@@ -16,6 +17,7 @@ use libp2p::request_response::{self, ProtocolSupport};
 use libp2p::swarm::NetworkBehaviour;
 use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::{PeerId, connection_limits, dcutr, identify, mdns, memory_connection_limits, ping, relay};
+use std::sync::Arc;
 
 /// The protocols. Those that may refuse a connection come first, so that no other hears of it.
 #[derive(NetworkBehaviour)]
@@ -42,11 +44,12 @@ impl Behaviour {
     /// # Errors
     /// What libp2p or the system says, in words.
     pub(crate) fn new(
-        key: &Keypair,
         relay_client: relay::client::Behaviour,
         settings: &Settings,
+        counters: Arc<Counters>,
         registry: Option<&mut Registry>,
     ) -> Result<Self, String> {
+        let key = &settings.key;
         let local = key.public().to_peer_id();
         let mdns = settings.mdns.then(|| mdns::tokio::Behaviour::new(mdns::Config::default(), local));
         let unwanted = settings.max_outbound.saturating_sub(settings.reserved_outbound);
@@ -56,7 +59,7 @@ impl Behaviour {
             memory: settings.memory_limit.map(memory_connection_limits::Behaviour::with_max_bytes).into(),
             admission: admission::Behaviour::new(local, usize::try_from(unwanted).unwrap_or(usize::MAX)),
             gossip: gossip::new(key, registry)?,
-            direct: direct(),
+            direct: direct(DirectCodec::new(counters)),
             kad: kad(local),
             identify: identify::Behaviour::new(identify(key)),
             mdns: mdns.transpose().map_err(|it| it.to_string())?.into(),
@@ -79,11 +82,11 @@ fn limits(settings: &Settings) -> connection_limits::ConnectionLimits {
         .with_max_pending_outgoing(Some(settings.max_pending))
 }
 
-fn direct() -> request_response::Behaviour<DirectCodec> {
+fn direct(codec: DirectCodec) -> request_response::Behaviour<DirectCodec> {
     let config = request_response::Config::default()
         .with_request_timeout(DIRECT_TIMEOUT)
         .with_max_concurrent_streams(DIRECT_STREAMS);
-    request_response::Behaviour::with_codec(DirectCodec, [(DIRECT_PROTOCOL, ProtocolSupport::Full)], config)
+    request_response::Behaviour::with_codec(codec, [(DIRECT_PROTOCOL, ProtocolSupport::Full)], config)
 }
 
 fn kad(local: PeerId) -> kad::Behaviour<MemoryStore> {

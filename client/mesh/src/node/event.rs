@@ -4,7 +4,7 @@ use libp2p::{Multiaddr, PeerId};
 use zx1_protocol::channel::Channel;
 
 /// Something happened. Events are news, not state: a reader that is too slow misses some, which are counted as
-/// [`Drop::EventReader`](super::Drop::EventReader), and asks [`Node::peers`](super::Node::peers) instead.
+/// [`Dropped::EventReader`](crate::drops::Dropped::EventReader), and asks [`Node::peers`](super::Node::peers) instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {

@@ -4,7 +4,6 @@
 //! outcomes; commands come in by a bounded channel; events go out by another.
 
 mod command;
-mod drops;
 mod error;
 mod event;
 mod peers;
@@ -12,16 +11,15 @@ mod pool;
 mod queue;
 mod reports;
 mod scores;
-pub(crate) mod settings;
 mod task;
 mod transport;
 mod trim;
 
+pub use crate::drops::{Counters, Dropped, Refusal};
+pub use crate::settings::Settings;
 pub use command::{Identity, PeerInfo};
-pub use drops::{Counters, Drop, Refusal};
 pub use error::NodeError;
 pub use event::Event;
-pub use settings::Settings;
 
 use crate::defaults::COMMANDS;
 use crate::validate::{Sink, Validator};

@@ -99,7 +99,9 @@ impl Peers {
         self.changed = true;
         let mut gone = Vec::new();
         while self.blocked.len() > MAX_BLOCKED {
-            let Some(first) = self.blocked.iter().min_by_key(|(_, until)| **until).map(|it| *it.0) else { break };
+            let Some(first) = self.blocked.iter().min_by_key(|(_, until)| **until).map(|it| *it.0) else {
+                break;
+            };
             self.blocked.remove(&first);
             gone.push(first);
         }
@@ -275,7 +277,10 @@ mod tests {
         assert_eq!(peers.carried(&peer, 1_000), 0, "before a restart gossipsub itself remembers");
         let back = written_and_read(&mut peers);
         let after = |seconds| back.carried(&peer, 1_000 + seconds);
-        assert_eq!([0, 599, 600, 1_200, 60_000, u64::MAX / 2].map(after), [-8_000, -8_000, -4_000, -2_000, 0, 0]);
+        assert_eq!(
+            [0, 599, 600, 1_200, 60_000, u64::MAX / 2].map(after),
+            [-8_000, -8_000, -4_000, -2_000, 0, 0]
+        );
     }
 
     #[test]

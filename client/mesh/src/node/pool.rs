@@ -3,12 +3,13 @@
 //! Messages wait in the [`Queue`] of their authors. Workers judge them, hand the verdict back to the swarm task
 //! and accepted messages to the sink. One author's messages are judged and put in line in their order.
 
-use super::drops::{Counters, Drop, Refusal};
 use super::queue::{Queue, QueueLimits};
 use crate::defaults::{MAX_SAVING, MAX_WAITING, MAX_WAITING_PER_PEER, VERDICTS, WAIT_TIME};
 use crate::direct::Answer;
+use crate::drops::{Counters, Dropped, Refusal};
 use crate::validate::{Message, Sink, Validator, Verdict};
 use libp2p::PeerId;
+use libp2p::futures::FutureExt;
 use libp2p::gossipsub::MessageId;
 use libp2p::request_response::ResponseChannel;
 use std::collections::HashMap;
@@ -107,11 +108,7 @@ impl<V: Validator, S: Sink> Pool<V, S> {
             validator,
             sink,
             counters,
-            state: Mutex::new(State {
-                queue: Queue::new(limits),
-                waiting: HashMap::new(),
-                waiting_total: 0,
-            }),
+            state: Mutex::new(State { queue: Queue::new(limits), waiting: HashMap::new(), waiting_total: 0 }),
             work: Notify::new(),
             saving: Arc::new(Semaphore::new(MAX_SAVING)),
             outcomes,
@@ -129,15 +126,10 @@ impl<V: Validator, S: Sink> Pool<V, S> {
         let gone = self.shared.state().queue.push(author, item, length);
         self.shared.work.notify_one();
         let dropped = gone.into_iter().map(|item| {
-            self.shared.counters.drop_one(Drop::QueueFull);
+            self.shared.counters.drop_one(Dropped::QueueFull);
             Outcome::refused(item, Ruling::Ignore)
         });
         dropped.collect()
-    }
-
-    /// Messages that wait for a verdict.
-    pub(crate) fn queued(&self) -> usize {
-        self.shared.state().queue.len()
     }
 }
 
@@ -160,14 +152,23 @@ impl<V: Validator, S: Sink> Shared<V, S> {
     }
 
     async fn judge(self: &Arc<Self>, author: WalletKey, item: Item) {
-        match self.validator.judge(&item.message) {
+        let mut verdict = Box::pin(self.validator.judge(&item.message));
+        match verdict.as_mut().now_or_never() {
+            Some(verdict) => {
+                self.act(item, verdict).await;
+                self.done(author);
+            }
+            None => self.wait(author, item, verdict).await,
+        }
+    }
+
+    async fn act(self: &Arc<Self>, item: Item, verdict: Verdict) {
+        match verdict {
             Verdict::Accept => self.accept(item).await,
             Verdict::Ignore(reason) => self.refuse(item, Refusal::Ignored, reason).await,
             Verdict::Reject(reason) => self.refuse(item, Refusal::Rejected, reason).await,
             Verdict::Misattributed(reason) => self.refuse(item, Refusal::Misattributed, reason).await,
-            Verdict::Wait => return self.wait(author, item).await,
         }
-        self.done(author);
     }
 
     /// The author's next message may be judged.
@@ -194,7 +195,7 @@ impl<V: Validator, S: Sink> Shared<V, S> {
         tokio::spawn(async move {
             let kept = kept.await;
             if kept.is_err() {
-                this.counters.drop_one(Drop::NotKept);
+                this.counters.drop_one(Dropped::NotKept);
             }
             if let Some(answer) = answer {
                 let with = if kept.is_ok() { Answer::Acknowledge } else { Answer::Reset };
@@ -215,38 +216,37 @@ impl<V: Validator, S: Sink> Shared<V, S> {
     }
 
     /// Holds the author's messages while facts are fetched, without holding a worker.
-    async fn wait(self: &Arc<Self>, author: WalletKey, item: Item) {
+    async fn wait(
+        self: &Arc<Self>,
+        author: WalletKey,
+        item: Item,
+        verdict: impl Future<Output = Verdict> + Send + 'static,
+    ) {
         let forwarder = item.message.forwarder;
         if !self.state().may_wait(forwarder) {
-            self.drop_item(item, Drop::WaitFull).await;
+            self.drop_item(item, Dropped::WaitFull).await;
             return self.done(author);
         }
-        let looked_up = tokio::time::timeout(WAIT_TIME, self.validator.look_up(&item.message));
         let this = Arc::clone(self);
         tokio::spawn(async move {
-            let in_time = looked_up.await.is_ok();
+            let verdict = tokio::time::timeout(WAIT_TIME, verdict).await;
             this.state().waited(forwarder);
-            match in_time.then(|| this.validator.judge(&item.message)) {
-                None | Some(Verdict::Wait) => {
+            match verdict {
+                Ok(verdict) => this.act(item, verdict).await,
+                Err(_) => {
                     // The others of this author would wait as long again, and for nothing.
                     let others = this.state().queue.take_all(author);
-                    this.drop_item(item, Drop::WaitExpired).await;
+                    this.drop_item(item, Dropped::WaitExpired).await;
                     for other in others {
-                        this.drop_item(other, Drop::WaitExpired).await;
+                        this.drop_item(other, Dropped::WaitExpired).await;
                     }
-                }
-                Some(Verdict::Accept) => this.accept(item).await,
-                Some(Verdict::Ignore(reason)) => this.refuse(item, Refusal::Ignored, reason).await,
-                Some(Verdict::Reject(reason)) => this.refuse(item, Refusal::Rejected, reason).await,
-                Some(Verdict::Misattributed(reason)) => {
-                    this.refuse(item, Refusal::Misattributed, reason).await;
                 }
             }
             this.done(author);
         });
     }
 
-    async fn drop_item(&self, item: Item, reason: Drop) {
+    async fn drop_item(&self, item: Item, reason: Dropped) {
         self.counters.drop_one(reason);
         self.send(Outcome::refused(item, Ruling::Ignore)).await;
     }

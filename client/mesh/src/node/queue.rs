@@ -3,7 +3,6 @@
 //! Authors take turns, and one author's messages come out in order, one at a time. When it is full, the newest
 //! message of the author with the most goes, so a loud author crowds out itself and nobody else.
 
-use crate::defaults::{MAX_QUEUED, MAX_QUEUED_BYTES};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use zx1_protocol::ids::WalletKey;
 
@@ -14,12 +13,6 @@ pub(crate) struct QueueLimits {
     pub(crate) messages: usize,
     /// Bytes of all of them.
     pub(crate) bytes: usize,
-}
-
-impl Default for QueueLimits {
-    fn default() -> Self {
-        Self { messages: MAX_QUEUED, bytes: MAX_QUEUED_BYTES }
-    }
 }
 
 struct Lane<T> {
@@ -110,6 +103,7 @@ impl<T> Queue<T> {
     }
 
     /// Messages in it.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.messages
     }

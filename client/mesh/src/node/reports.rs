@@ -1,6 +1,5 @@
 //! What the swarm reports, and what the node does about it.
 
-use super::drops::Drop;
 use super::error::NodeError;
 use super::event::Event;
 use super::pool::{Item, Origin, Outcome, Ruling};
@@ -9,10 +8,11 @@ use crate::addresses::{is_believable, is_relayed};
 use crate::behaviour::BehaviourEvent;
 use crate::defaults::*;
 use crate::direct::Answer;
+use crate::drops::Dropped;
 use crate::validate::{Message, Sink, Validator};
 use crate::wire::{DIRECT_PROTOCOL, KAD_PROTOCOL, channel_of_topic, key_of_peer};
 use libp2p::core::ConnectedPoint;
-use libp2p::metrics::Recorder;
+use libp2p::metrics::{Metrics, Recorder};
 use libp2p::request_response::{self, InboundFailure, OutboundFailure};
 use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, gossipsub, identify, kad, mdns, relay};
@@ -27,16 +27,18 @@ impl<V: Validator, S: Sink> Task<V, S> {
         }
         match report {
             SwarmEvent::Behaviour(event) => self.behaviour(event),
-            SwarmEvent::ConnectionEstablished { peer_id, connection_id, endpoint, num_established, .. } => {
+            SwarmEvent::ConnectionEstablished {
+                peer_id, connection_id, endpoint, num_established, ..
+            } => {
                 self.connected(peer_id, connection_id, endpoint, num_established.get() == 1);
             }
             SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => self.disconnected(peer_id),
             SwarmEvent::IncomingConnectionError { error: ListenError::Denied { .. }, .. } => {
-                self.counters.drop_one(Drop::Connection);
+                self.counters.drop_one(Dropped::Connection);
             }
             SwarmEvent::OutgoingConnectionError { connection_id, error, .. } => {
                 if matches!(error, DialError::Denied { .. }) {
-                    self.counters.drop_one(Drop::Connection);
+                    self.counters.drop_one(Dropped::Connection);
                 }
                 if let Some((address, reply)) = self.dialling.remove(&connection_id) {
                     let _ = reply.send(Err(NodeError::Dial { address, reason: dial_reason(&error) }));
@@ -82,6 +84,9 @@ impl<V: Validator, S: Sink> Task<V, S> {
     }
 
     fn behaviour(&mut self, event: BehaviourEvent) {
+        if let Some(metrics) = &self.metrics {
+            record(metrics, &event);
+        }
         match event {
             BehaviourEvent::Gossip(event) => self.gossip(event),
             BehaviourEvent::Direct(event) => self.direct(event),
@@ -91,7 +96,8 @@ impl<V: Validator, S: Sink> Task<V, S> {
             }
             BehaviourEvent::Mdns(mdns::Event::Discovered(found)) => self.discovered(found),
             BehaviourEvent::RelayClient(relay::client::Event::ReservationReqAccepted {
-                relay_peer_id, ..
+                relay_peer_id,
+                ..
             }) => {
                 self.relays.insert(relay_peer_id);
                 self.tell(Event::Relayed(relay_peer_id));
@@ -129,7 +135,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
             gossipsub::Event::SlowPeer { peer_id, failed_messages } => {
                 let failed = failed_messages.priority.saturating_add(failed_messages.non_priority);
                 let messages = u64::try_from(failed).unwrap_or(u64::MAX);
-                self.counters.drop_many(Drop::SlowPeer, messages);
+                self.counters.drop_many(Dropped::SlowPeer, messages);
                 self.tell(Event::Slow { peer: peer_id, messages });
             }
             gossipsub::Event::GossipsubNotSupported { .. } => {}
@@ -139,12 +145,12 @@ impl<V: Validator, S: Sink> Task<V, S> {
     fn gossiped(&mut self, forwarder: PeerId, id: gossipsub::MessageId, message: gossipsub::Message) {
         let refuse = |ruling| Outcome::Gossip { id: id.clone(), forwarder, ruling };
         let Some(channel) = channel_of_topic(message.topic.as_str()) else {
-            self.counters.drop_one(Drop::Topic);
+            self.counters.drop_one(Dropped::Topic);
             return self.settle(refuse(Ruling::Ignore));
         };
         // Strict mode lets no message through without an author whose signature holds.
         let Some(author) = message.source.as_ref().and_then(key_of_peer) else {
-            self.counters.drop_one(Drop::AuthorKey);
+            self.counters.drop_one(Dropped::AuthorKey);
             return self.settle(refuse(Ruling::BlameForwarder));
         };
         let message = Message { bytes: message.data.into(), channel, author, forwarder };
@@ -164,7 +170,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 match message {
                     request_response::Message::Request { request, channel, .. } => {
                         let Some(author) = key_of_peer(&peer) else {
-                            self.counters.drop_one(Drop::AuthorKey);
+                            self.counters.drop_one(Dropped::AuthorKey);
                             return self.settle(Outcome::Direct { answer: channel, with: Answer::Reset });
                         };
                         let bytes = request.into();
@@ -194,7 +200,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
             request_response::Event::InboundFailure { error, .. } => match error {
                 // A reset is the node's own answer to what it does not take, and counted where it was decided.
                 InboundFailure::Io(error) if error.kind() == ErrorKind::ConnectionReset => {}
-                _ => self.counters.drop_one(Drop::DirectInbound),
+                _ => self.counters.drop_one(Dropped::Stream),
             },
             request_response::Event::ResponseSent { .. } => {}
         }
@@ -215,7 +221,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 if self.connected.values().any(|it| is_believable(&address, &it.address)) {
                     self.peers.learn(wanted, &address);
                 } else {
-                    self.counters.drop_one(Drop::Address);
+                    self.counters.drop_one(Dropped::Address);
                 }
             }
         }
@@ -228,13 +234,12 @@ impl<V: Validator, S: Sink> Task<V, S> {
 
     fn identified(&mut self, peer: PeerId, info: identify::Info) {
         let Some(from) = self.connected.get(&peer).map(|it| it.address.clone()) else { return };
-        let speaks = |protocol| info.protocols.contains(&protocol);
-        if !speaks(DIRECT_PROTOCOL) {
+        if !info.protocols.contains(&DIRECT_PROTOCOL) {
             return;
         }
         let (believed, doubted): (Vec<_>, Vec<_>) =
             info.listen_addrs.into_iter().take(PEER_ADDRESSES).partition(|it| is_believable(it, &from));
-        self.counters.drop_many(Drop::Address, u64::try_from(doubted.len()).unwrap_or(u64::MAX));
+        self.counters.drop_many(Dropped::Address, u64::try_from(doubted.len()).unwrap_or(u64::MAX));
         for address in &believed {
             self.peers.learn(peer, address);
             if info.protocols.contains(&KAD_PROTOCOL) {
@@ -273,5 +278,17 @@ impl<V: Validator, S: Sink> Task<V, S> {
         if let Some(connected) = self.connected.get_mut(&peer) {
             connected.last_use = Instant::now();
         }
+    }
+}
+
+fn record(metrics: &Metrics, event: &BehaviourEvent) {
+    match event {
+        BehaviourEvent::Gossip(it) => metrics.record(it),
+        BehaviourEvent::Kad(it) => metrics.record(it),
+        BehaviourEvent::Identify(it) => metrics.record(it),
+        BehaviourEvent::RelayServer(it) => metrics.record(it),
+        BehaviourEvent::Dcutr(it) => metrics.record(it),
+        BehaviourEvent::Ping(it) => metrics.record(it),
+        _ => {}
     }
 }

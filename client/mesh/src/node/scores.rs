@@ -1,11 +1,8 @@
 //! What the node itself adds to a peer's score, beside gossipsub's own parts: pure.
 
 use crate::addresses::Subnet;
-use crate::defaults::{SCORE_MISATTRIBUTED, SCORE_SUBNET, SUBNET_PEERS};
+use crate::defaults::{MISATTRIBUTED_DECAY, SCORE_MISATTRIBUTED, SCORE_SUBNET, SUBNET_PEERS};
 use std::collections::HashMap;
-
-/// Thousandths of a count that one upkeep leaves: 0.98 a second over ten seconds, as P4's.
-const DECAY_THOUSANDTHS: u64 = 817;
 
 /// The node's own view of a peer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,7 +21,7 @@ impl Extra {
 
     /// An upkeep has passed.
     pub(super) fn decay(&mut self) {
-        self.misattributed = self.misattributed.saturating_mul(DECAY_THOUSANDTHS) / 1_000;
+        self.misattributed = self.misattributed.saturating_mul(MISATTRIBUTED_DECAY) / 1_000;
     }
 
     /// Nothing is to be remembered.
@@ -96,7 +93,10 @@ mod tests {
 
     #[test]
     fn scores_are_whole_hundredths() {
-        assert_eq!((in_hundredths(-1.005), in_hundredths(f64::NAN), in_hundredths(1e300)), (-100, 0, i64::MAX));
+        assert_eq!(
+            (in_hundredths(-1.005), in_hundredths(f64::NAN), in_hundredths(1e300)),
+            (-100, 0, i64::MAX)
+        );
         assert_eq!(from_hundredths(-250), -2.5);
     }
 

@@ -2,19 +2,20 @@
 //! [`reports`](super::reports).
 
 use super::command::{Command, Identity, PeerInfo};
-use super::drops::{Counters, Drop};
 use super::error::NodeError;
 use super::event::Event;
 use super::peers::{self, Peers};
 use super::pool::{Outcome, Pool, Ruling};
+use super::queue::QueueLimits;
 use super::scores::{Extra, count_subnets, from_hundredths, in_hundredths};
-use super::settings::Settings;
-use super::trim::{Held, to_trim};
 use super::transport;
+use super::trim::{Held, to_trim};
 use crate::addresses::subnet;
 use crate::behaviour::Behaviour;
 use crate::behaviour::gossip::topic_of;
 use crate::defaults::*;
+use crate::drops::{Counters, Dropped};
+use crate::settings::Settings;
 use crate::validate::{Sink, Validator};
 use crate::wire::TOPICS;
 use libp2p::futures::StreamExt;
@@ -78,21 +79,22 @@ impl<V: Validator, S: Sink> Task<V, S> {
     ) -> Result<Self, NodeError> {
         let peers = load_peers(&settings).await?;
         let (transport, relay_client) = transport::new(&settings)?;
-        let behaviour = Behaviour::new(&settings.key, relay_client, &settings, registry.as_deref_mut())
-            .map_err(NodeError::Start)?;
+        let behaviour =
+            Behaviour::new(relay_client, &settings, Arc::clone(&counters), registry.as_deref_mut())
+                .map_err(NodeError::Start)?;
         let config = swarm::Config::with_tokio_executor().with_idle_connection_timeout(IDLE_TIMEOUT);
         let local = settings.key.public().to_peer_id();
         let mut swarm = Swarm::new(transport, behaviour, local, config);
         for address in &settings.listen {
-            swarm.listen_on(address.clone()).map_err(|error| NodeError::Listen {
-                address: address.clone(),
-                reason: error.to_string(),
-            })?;
+            swarm
+                .listen_on(address.clone())
+                .map_err(|error| NodeError::Listen { address: address.clone(), reason: error.to_string() })?;
         }
         for address in &settings.external {
             swarm.add_external_address(address.clone());
         }
-        let (pool, outcomes) = Pool::start(validator, sink, settings.queue(), Arc::clone(&counters));
+        let limits = QueueLimits { messages: settings.max_queued, bytes: settings.max_queued_bytes };
+        let (pool, outcomes) = Pool::start(validator, sink, limits, Arc::clone(&counters));
         let mut task = Self {
             swarm,
             pool,
@@ -121,7 +123,8 @@ impl<V: Validator, S: Sink> Task<V, S> {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             ticks
         };
-        let (mut upkeep, mut redial, mut save) = (every(self.settings.upkeep), every(REDIAL), every(SAVE_PEERS));
+        let (mut upkeep, mut redial, mut save) =
+            (every(self.settings.upkeep), every(REDIAL), every(SAVE_PEERS));
         loop {
             tokio::select! {
                 report = self.swarm.select_next_some() => self.report(report),
@@ -152,7 +155,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
     /// Tells the reader, if it listens.
     pub(super) fn tell(&self, event: Event) {
         if let Err(mpsc::error::TrySendError::Full(_)) = self.news.try_send(event) {
-            self.counters.drop_one(Drop::EventReader);
+            self.counters.drop_one(Dropped::EventReader);
         }
     }
 
@@ -175,7 +178,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
         };
         let gossip = &mut self.swarm.behaviour_mut().gossip;
         if !gossip.report_message_validation_result(id, &forwarder, acceptance) {
-            self.counters.drop_one(Drop::Late);
+            self.counters.drop_one(Dropped::Late);
         }
         if ruling == Ruling::BlameForwarder {
             self.extras.entry(forwarder).or_default().blame();
@@ -184,44 +187,48 @@ impl<V: Validator, S: Sink> Task<V, S> {
     }
 
     fn command(&mut self, command: Command) {
-        // Who asked may not wait for the answer any more.
         match command {
-            Command::Publish { channel, envelope, reply } => drop(reply.send(self.publish(channel, envelope))),
+            Command::Publish { channel, envelope, reply } => {
+                answer(reply, self.publish(channel, envelope));
+            }
             Command::Send { peer, envelope, reply } => self.send(peer, envelope, reply),
             Command::Dial { address, reply } => self.dial(address, reply),
             Command::Find { peer, reply } => self.find(peer, reply),
             Command::Hint { peer, address, reply } => {
                 self.peers.learn(peer, &address);
-                drop(reply.send(()));
+                answer(reply, ());
             }
             Command::Confirm { address, reply } => {
                 self.swarm.add_external_address(address);
-                drop(reply.send(()));
+                answer(reply, ());
             }
-            Command::Peers { reply } => drop(reply.send(self.peer_infos())),
-            Command::Identity { reply } => drop(reply.send(Identity {
-                peer: *self.swarm.local_peer_id(),
-                listening: self.swarm.listeners().cloned().collect(),
-                external: self.swarm.external_addresses().cloned().collect(),
-            })),
+            Command::Peers { reply } => answer(reply, self.peer_infos()),
+            Command::Identity { reply } => answer(
+                reply,
+                Identity {
+                    peer: *self.swarm.local_peer_id(),
+                    listening: self.swarm.listeners().cloned().collect(),
+                    external: self.swarm.external_addresses().cloned().collect(),
+                },
+            ),
             Command::Block { peer, until, reply } => {
                 self.block(peer, until);
-                drop(reply.send(()));
+                answer(reply, ());
             }
             Command::Unblock { peer, reply } => {
                 self.swarm.behaviour_mut().blocked.unblock_peer(peer);
-                drop(reply.send(self.peers.unblock(&peer)));
+                answer(reply, self.peers.unblock(&peer));
             }
             Command::Forget { peer, reply } => {
                 self.peers.forget(&peer);
                 self.extras.remove(&peer);
                 self.swarm.behaviour_mut().kad.remove_peer(&peer);
-                drop(reply.send(()));
+                answer(reply, ());
             }
             Command::Standing { peer, hundredths, reply } => {
                 self.extras.entry(peer).or_default().standing = hundredths;
                 self.refresh_score(peer);
-                drop(reply.send(()));
+                answer(reply, ());
             }
             // `run` takes it.
             Command::Stop { reply } => drop(reply),
@@ -242,10 +249,10 @@ impl<V: Validator, S: Sink> Task<V, S> {
 
     fn send(&mut self, peer: PeerId, envelope: Vec<u8>, reply: Reply<()>) {
         if self.peers.is_blocked(&peer, self.now()) {
-            return drop(reply.send(Err(NodeError::Blocked { peer })));
+            return answer(reply, Err(NodeError::Blocked { peer }));
         }
         if self.sending.len() >= MAX_DIRECT_SENDING {
-            return drop(reply.send(Err(NodeError::Busy)));
+            return answer(reply, Err(NodeError::Busy));
         }
         let addresses = self.peers.addresses(&peer).to_vec();
         let behaviour = self.swarm.behaviour_mut();
@@ -261,10 +268,10 @@ impl<V: Validator, S: Sink> Task<V, S> {
         };
         if let Some(peer) = peer.filter(|it| self.swarm.is_connected(it)) {
             self.swarm.behaviour_mut().admission.want(peer);
-            return drop(reply.send(Ok(peer)));
+            return answer(reply, Ok(peer));
         }
         if self.dialling.len() >= usize::try_from(self.settings.max_pending).unwrap_or(usize::MAX) {
-            return drop(reply.send(Err(NodeError::Busy)));
+            return answer(reply, Err(NodeError::Busy));
         }
         let options = match peer {
             Some(peer) => DialOpts::peer_id(peer)
@@ -279,14 +286,14 @@ impl<V: Validator, S: Sink> Task<V, S> {
             Ok(()) => drop(self.dialling.insert(id, (address, reply))),
             Err(error) => {
                 let reason = dial_reason(&error);
-                drop(reply.send(Err(NodeError::Dial { address, reason })));
+                answer(reply, Err(NodeError::Dial { address, reason }));
             }
         }
     }
 
     fn find(&mut self, peer: PeerId, reply: Reply<Vec<Multiaddr>>) {
         if self.finding.len() >= MAX_FINDING {
-            return drop(reply.send(Err(NodeError::Busy)));
+            return answer(reply, Err(NodeError::Busy));
         }
         let query = self.swarm.behaviour_mut().kad.get_closest_peers(peer);
         self.finding.insert(query, (peer, reply));
@@ -408,7 +415,8 @@ impl<V: Validator, S: Sink> Task<V, S> {
             }
         }
         let remembered = self.peers.to_dial(self.now()).into_iter();
-        let remembered: Vec<_> = remembered.filter(|it| !self.connected.contains_key(it)).take(missing).collect();
+        let remembered: Vec<_> =
+            remembered.filter(|it| !self.connected.contains_key(it)).take(missing).collect();
         for peer in remembered {
             let addresses = self.peers.addresses(&peer).to_vec();
             self.dial_quietly(peer, addresses);
@@ -444,6 +452,11 @@ impl<V: Validator, S: Sink> Task<V, S> {
     }
 }
 
+/// Answers whoever asked, who may not wait any more.
+fn answer<T>(reply: oneshot::Sender<T>, with: T) {
+    let _ = reply.send(with);
+}
+
 async fn load_peers(settings: &Settings) -> Result<Peers, NodeError> {
     let Some(path) = settings.peers_file.clone() else { return Ok(Peers::default()) };
     let loaded = tokio::task::spawn_blocking(move || peers::load(&path)).await;
@@ -457,7 +470,9 @@ pub(super) fn dial_reason(error: &DialError) -> String {
             let reasons: Vec<_> = tries.iter().map(|(_, error)| error.to_string()).collect();
             reasons.join("; ")
         }
-        DialError::Denied { cause } => std::error::Error::source(cause).map_or_else(|| cause.to_string(), |it| it.to_string()),
+        DialError::Denied { cause } => {
+            std::error::Error::source(cause).map_or_else(|| cause.to_string(), |it| it.to_string())
+        }
         other => other.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! How bytes travel: TCP with noise and yamux, QUIC, relayed circuits, names; memory for tests.
 
 use super::error::NodeError;
-use super::settings::Settings;
+use crate::settings::Settings;
 use libp2p::core::muxing::StreamMuxerBox;
 use libp2p::core::transport::{Boxed, MemoryTransport, OptionalTransport, Transport};
 use libp2p::core::upgrade::Version;

@@ -15,7 +15,8 @@ use zx1_protocol::channel::Channel;
 /// How long any condition may take. Nothing waits this long unless it fails.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-type Rule = dyn Fn(&Message) -> Verdict + Send + Sync;
+/// `None` accepts after a lookup.
+type Rule = dyn Fn(&Message) -> Option<Verdict> + Send + Sync;
 
 /// Judges by a closure, and remembers what it saw.
 pub struct Judge {
@@ -26,25 +27,30 @@ pub struct Judge {
 }
 
 impl Validator for Judge {
-    fn judge(&self, message: &Message) -> Verdict {
+    fn judge(&self, message: &Message) -> impl Future<Output = Verdict> + Send + 'static {
         self.seen.lock().unwrap().push(message.clone());
-        (self.rule)(message)
-    }
-
-    fn look_up(&self, _: &Message) -> impl Future<Output = ()> + Send + 'static {
+        let verdict = (self.rule)(message);
         let lookups = Arc::clone(&self.lookups);
-        async move { lookups.acquire_owned().await.unwrap().forget() }
+        async move {
+            match verdict {
+                Some(verdict) => verdict,
+                None => {
+                    lookups.acquire_owned().await.unwrap().forget();
+                    Verdict::Accept
+                }
+            }
+        }
     }
 }
 
 /// What begins with `bad` is rejected, with `old` ignored, with `not mine` misattributed; the rest is good.
-pub fn by_prefix(message: &Message) -> Verdict {
-    match &message.bytes[..] {
+pub fn by_prefix(message: &Message) -> Option<Verdict> {
+    Some(match &message.bytes[..] {
         [b'b', b'a', b'd', ..] => Verdict::Reject(1),
         [b'o', b'l', b'd', ..] => Verdict::Ignore(2),
         [b'n', b'o', b't', ..] => Verdict::Misattributed(3),
         _ => Verdict::Accept,
-    }
+    })
 }
 
 /// Keeps messages once it has a permit for each, and hands them to the test.

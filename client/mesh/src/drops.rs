@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Why the transport dropped something. The validator's own reasons are numbers, counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Drop {
+pub enum Dropped {
     /// The queue of messages that wait for a verdict is full, and this author's is the longest part of it.
     QueueFull,
     /// Too many messages wait for facts about their authors.
@@ -21,7 +21,9 @@ pub enum Drop {
     /// The verdict came after gossipsub had forgotten the message, so it was not forwarded.
     Late,
     /// A direct stream that broke before its frame was whole, or whose frame is too long or empty.
-    DirectInbound,
+    Frame,
+    /// A direct stream that timed out or broke before its answer.
+    Stream,
     /// The sink did not keep an accepted message.
     NotKept,
     /// Nobody reads events fast enough.
@@ -34,16 +36,17 @@ pub enum Drop {
     Address,
 }
 
-impl Drop {
+impl Dropped {
     /// All of them, in the order of their counters.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::QueueFull,
         Self::WaitFull,
         Self::WaitExpired,
         Self::AuthorKey,
         Self::Topic,
         Self::Late,
-        Self::DirectInbound,
+        Self::Frame,
+        Self::Stream,
         Self::NotKept,
         Self::EventReader,
         Self::SlowPeer,
@@ -67,7 +70,7 @@ pub enum Refusal {
 #[derive(Debug, Default)]
 pub struct Counters {
     accepted: AtomicU64,
-    drops: [AtomicU64; Drop::ALL.len()],
+    drops: [AtomicU64; Dropped::ALL.len()],
     refusals: Mutex<BTreeMap<(Refusal, u32), u64>>,
 }
 
@@ -78,7 +81,7 @@ impl Counters {
     }
 
     /// How often the transport dropped something for this reason.
-    pub fn dropped(&self, reason: Drop) -> u64 {
+    pub fn dropped(&self, reason: Dropped) -> u64 {
         self.drops.get(reason as usize).map_or(0, |it| it.load(Ordering::Relaxed))
     }
 
@@ -98,11 +101,11 @@ impl Counters {
         self.accepted.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn drop_one(&self, reason: Drop) {
+    pub(crate) fn drop_one(&self, reason: Dropped) {
         self.drop_many(reason, 1);
     }
 
-    pub(crate) fn drop_many(&self, reason: Drop, count: u64) {
+    pub(crate) fn drop_many(&self, reason: Dropped, count: u64) {
         if let Some(counter) = self.drops.get(reason as usize) {
             counter.fetch_add(count, Ordering::Relaxed);
         }
@@ -123,11 +126,11 @@ mod tests {
     #[test]
     fn every_drop_has_a_counter_of_its_own() {
         let counters = Counters::default();
-        for (index, reason) in Drop::ALL.into_iter().enumerate() {
+        for (index, reason) in Dropped::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, index);
             counters.drop_many(reason, 1 + index as u64);
         }
-        assert!(Drop::ALL.into_iter().all(|it| counters.dropped(it) == 1 + it as u64));
+        assert!(Dropped::ALL.into_iter().all(|it| counters.dropped(it) == 1 + it as u64));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What a node is started with.
 
-use super::queue::QueueLimits;
 use crate::defaults::*;
 use libp2p::Multiaddr;
 use libp2p::identity::Keypair;
@@ -77,10 +76,6 @@ impl Settings {
             peers_file: None,
             clock: Arc::new(SystemClock),
         }
-    }
-
-    pub(crate) fn queue(&self) -> QueueLimits {
-        QueueLimits { messages: self.max_queued, bytes: self.max_queued_bytes }
     }
 }
 
