@@ -25,11 +25,13 @@ import nonces  # noqa: E402
 import rule_samples  # noqa: E402
 import rules  # noqa: E402
 import samples  # noqa: E402
+import transport  # noqa: E402
 import verification  # noqa: E402
 from keccak import keccak256  # noqa: E402
 
 ZX1 = samples.FILES | batch_samples.FILES | rule_samples.FILES | mesh_samples.FILES
 FILES = {f"zx1/{name}": file for name, file in ZX1.items()} | verification.FILES | nonces.FILES | money.FILES
+FILES |= transport.FILES
 HERE = Path(__file__).resolve().parent
 
 
@@ -264,6 +266,12 @@ def verify_nonce(item):
     expect("id", nonces.identify(fields["secret"]), item["id"])
 
 
+def verify_frame(item):
+    envelope, frame, answer = unhex(item, "envelope", "frame", "answer")
+    expect("envelope", transport.read_frame(frame), envelope)
+    expect("answer", answer, transport.ACK)
+
+
 def verify_verdict(item):
     data = bytes.fromhex(item["bytes"])
     found = samples.verdict(item["what"], item["name"], data, PARSERS[item["what"]])
@@ -312,6 +320,11 @@ SECTIONS = {
     "verdicts": verify_verdict,
     "runs": verify_run,
     "nonces": verify_nonce,
+    "protocol_names": lambda item: expect("name", item in transport.names(), True),
+    "message_ids": lambda item: expect("id", keccak256(bytes.fromhex(item["data"])).hex(), item["id"]),
+    "frames": verify_frame,
+    "refused_frames": lambda item: expect("why", transport.read_frame(bytes.fromhex(item["frame"])), item["why"]),
+    "peer_ids": lambda item: expect("id", transport.peer_id(bytes.fromhex(item["public_key"])), item["peer_id"]),
 }
 
 

@@ -138,3 +138,158 @@ pub const MAX_DRAFTS_TO_ONE: usize = 256;
 pub const MAX_ENDED_ROWS: usize = 4_096;
 /// Longest name of a draft, in bytes.
 pub const MAX_DRAFT_NAME: usize = 128;
+
+// ---- Transport: wire, direct streams, gossip, connections, the swarm task ----
+
+pub use transport::*;
+
+mod transport {
+    use std::time::Duration;
+
+    /// Bytes that gossipsub adds to an envelope at most: source, sequence number, topic, signature and key.
+    /// 65 536 + 1 024 is the largest frame that goes over the wire.
+    pub const MAX_TRANSMIT_SIZE: usize = 66_560;
+    /// How long both ends of a direct stream have, from its opening to the answer.
+    pub const DIRECT_TIMEOUT: Duration = Duration::from_secs(10);
+    /// Direct streams of one connection at a time, in both directions together.
+    pub const DIRECT_STREAMS: usize = 64;
+    /// Envelopes that wait for a peer's answer, of all peers together.
+    pub const MAX_DIRECT_SENDING: usize = 1_024;
+    /// Bytes that are set aside for an incoming envelope before any of them has come.
+    pub const DIRECT_FIRST_BYTES: usize = 1_024;
+
+    /// Peers of a topic's mesh: what a node aims at, and what makes it add or remove some.
+    pub const MESH_PEERS: usize = 6;
+    /// Below this many, peers are added to the mesh.
+    pub const MESH_PEERS_LOW: usize = 5;
+    /// Above this many, peers are removed from the mesh.
+    pub const MESH_PEERS_HIGH: usize = 12;
+    /// Peers of a mesh that this node dialled itself, so that nobody who dials it can fill the mesh.
+    pub const MESH_OUTBOUND: usize = 2;
+    /// Interval of gossipsub's own housekeeping.
+    pub const HEARTBEAT: Duration = Duration::from_secs(1);
+    /// Heartbeats for which a message is kept: within them its verdict must be there.
+    pub const HISTORY: usize = 5;
+    /// How long the same bytes count as a duplicate.
+    pub const DUPLICATE_TIME: Duration = Duration::from_secs(60);
+    /// Length of the queue of one peer's connection, in messages.
+    pub const PEER_QUEUE: usize = 1_000;
+    /// How long an own message may wait in a peer's queue.
+    pub const PUBLISH_QUEUE_TIME: Duration = Duration::from_secs(5);
+    /// How long another's message may wait in a peer's queue.
+    pub const FORWARD_QUEUE_TIME: Duration = Duration::from_secs(1);
+    /// Peers named in a PRUNE.
+    pub const PRUNE_PEERS: usize = 8;
+
+    /// Score thresholds: below it no gossip is exchanged with a peer.
+    pub const GOSSIP_THRESHOLD: f64 = -20.0;
+    /// Below it own messages are not published to a peer.
+    pub const PUBLISH_THRESHOLD: f64 = -50.0;
+    /// Below it everything from a peer is dropped unread.
+    pub const GRAYLIST_THRESHOLD: f64 = -80.0;
+    /// From it on the peers that a peer names in a PRUNE are believed.
+    pub const PX_THRESHOLD: f64 = 20.0;
+    /// A mesh whose median is below it looks for better peers.
+    pub const GRAFT_THRESHOLD: f64 = 2.0;
+    /// P1, a second in the mesh.
+    pub const SCORE_MESH_SECOND: f64 = 0.01;
+    /// P1, the most it can give.
+    pub const SCORE_MESH_CAP: f64 = 3.0;
+    /// P2, a message that this peer brought first.
+    pub const SCORE_FIRST: f64 = 0.1;
+    /// P2, what remains of the count after a heartbeat.
+    pub const SCORE_FIRST_DECAY: f64 = 0.99;
+    /// P2, the most messages that count.
+    pub const SCORE_FIRST_CAP: f64 = 100.0;
+    /// P4, times the square of the count of rejected messages.
+    pub const SCORE_INVALID: f64 = -20.0;
+    /// P4, what remains of the count after a heartbeat.
+    pub const SCORE_INVALID_DECAY: f64 = 0.98;
+    /// P6, times the square of how many peers of one network are too many.
+    pub const SCORE_SUBNET: i64 = -5;
+    /// P6, peers of one /24 or /64 that cost nothing.
+    pub const SUBNET_PEERS: usize = 10;
+    /// P7, times the square of the excess over the threshold.
+    pub const SCORE_BEHAVIOUR: f64 = -10.0;
+    /// P7, breaches of gossipsub's own rules that cost nothing.
+    pub const SCORE_BEHAVIOUR_THRESHOLD: f64 = 6.0;
+    /// P7, what remains of the count after a heartbeat.
+    pub const SCORE_BEHAVIOUR_DECAY: f64 = 0.9;
+    /// A message that a peer was too slow to take, times the square of their count.
+    pub const SCORE_SLOW: f64 = -0.2;
+    /// For bytes under another author or topic than theirs; only who brought them pays, times the square of
+    /// their count. The same as P4.
+    pub const SCORE_MISATTRIBUTED: i64 = -20;
+    /// Thousandths of that count which one [`UPKEEP`] leaves: 0.98 a second over ten seconds, as P4's.
+    pub const MISATTRIBUTED_DECAY: u64 = 817;
+    /// Time after which a penalty that outlived a restart has halved.
+    pub const CARRIED_HALF_LIFE: Duration = Duration::from_secs(600);
+
+    /// Connections that others opened.
+    pub const MAX_INBOUND: u32 = 30;
+    /// Connections that this node opened.
+    pub const MAX_OUTBOUND: u32 = 20;
+    /// Of [`MAX_OUTBOUND`], those that only a wanted peer gets: a recipient, a bootstrap peer, a relay.
+    pub const RESERVED_OUTBOUND: u32 = 8;
+    /// Connections that are being opened, each way.
+    pub const MAX_PENDING: u32 = 32;
+    /// Memory of the process above which no connection is taken, in bytes.
+    pub const MEMORY_LIMIT: usize = 512 << 20;
+    /// How long a connection without a stream stays: peers outside the mesh are needed for IHAVE.
+    pub const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+    /// Inbound connections that trimming leaves, so that a better peer finds a place.
+    pub const TRIM_INBOUND: usize = 26;
+    /// Outbound connections that trimming leaves, which are all but the reserved ones.
+    pub const TRIM_OUTBOUND: usize = 12;
+    /// Trimming spares a connection this young.
+    pub const TRIM_GRACE: Duration = Duration::from_secs(30);
+    /// Interval of trimming, of scores and of expired blocks.
+    pub const UPKEEP: Duration = Duration::from_secs(10);
+    /// Interval of dialling when there are fewer than [`MESH_PEERS`] peers.
+    pub const REDIAL: Duration = Duration::from_secs(30);
+    /// Wanted peers at a time; beyond them the oldest loses its claim to a reserved place.
+    pub const MAX_WANTED: usize = 64;
+
+    /// A relay's bytes a circuit, each way.
+    pub const RELAY_BYTES: u64 = 4 << 20;
+    /// A relay's time a circuit.
+    pub const RELAY_TIME: Duration = Duration::from_secs(600);
+    /// A relay's reservations.
+    pub const RELAY_RESERVATIONS: usize = 128;
+    /// A relay's circuits of one peer at a time.
+    pub const RELAY_CIRCUITS_PER_PEER: usize = 4;
+
+    /// Addresses of one peer that are remembered.
+    pub const PEER_ADDRESSES: usize = 8;
+    /// Peers that are remembered; the one that was not seen for longest goes first.
+    pub const MAX_PEERS: usize = 1_000;
+    /// Blocked peers that are remembered; the block that ends first goes first.
+    pub const MAX_BLOCKED: usize = 4_096;
+    /// A longer file of peers is not read, in bytes.
+    pub const MAX_PEERS_FILE: u64 = 4 << 20;
+    /// Interval of writing the file of peers.
+    pub const SAVE_PEERS: Duration = Duration::from_secs(60);
+
+    /// Commands that wait for the swarm task.
+    pub const COMMANDS: usize = 256;
+    /// Events that wait for a reader; later ones are dropped and counted.
+    pub const EVENTS: usize = 1_024;
+    /// Verdicts that wait for the swarm task.
+    pub const VERDICTS: usize = 1_024;
+    /// Messages that wait for a verdict, of all authors together.
+    pub const MAX_QUEUED: usize = 4_096;
+    /// Their bytes.
+    pub const MAX_QUEUED_BYTES: usize = 32 << 20;
+    /// Messages that wait for facts about their author, of all authors together.
+    pub const MAX_WAITING: usize = 1_024;
+    /// Of [`MAX_WAITING`], those that one peer brought.
+    pub const MAX_WAITING_PER_PEER: usize = 64;
+    /// How long a message waits for facts. Shorter than [`HISTORY`] heartbeats.
+    pub const WAIT_TIME: Duration = Duration::from_secs(4);
+    /// Accepted messages that wait for the sink.
+    pub const MAX_SAVING: usize = 1_024;
+    /// Commands that look for a peer's addresses at a time.
+    pub const MAX_FINDING: usize = 64;
+    /// Reasons of the validator that are counted apart; later ones count as one.
+    pub const MAX_REASONS: usize = 128;
+}
