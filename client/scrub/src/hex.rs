@@ -6,6 +6,7 @@ use super::memo::Site;
 use super::text::Text;
 use super::words::find;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Digits that a run must have to count.
 pub(super) const LEAST: usize = 32;
@@ -228,6 +229,13 @@ fn called(before: &[u8]) -> Option<&[u8]> {
     rest.get(..rest.len() - rest.iter().rev().take(40).take_while(name).count())
 }
 
+/// The labels by their last bytes.
+static BY_LAST: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
+    let ends = |label: &&str, last: u8| label.as_bytes().last() == Some(&last);
+    let with = |last: u8| LABELS.iter().copied().filter(|label| ends(label, last)).collect();
+    (0..=127).map(with).collect()
+});
+
 /// A label right before the run.
 fn labelled(before: &[u8]) -> bool {
     // A weak tag of HTTP.
@@ -265,12 +273,10 @@ fn labelled(before: &[u8]) -> bool {
     if [&b"ntlm hash"[..], b"nt hash", b"lm hash", b"password hash"].iter().any(|hash| ends(hash)) {
         return false;
     }
-    let last = head.last().map(u8::to_ascii_lowercase);
     let known = || {
-        LABELS.iter().any(|label| {
-            if label.as_bytes().last() != last.as_ref() {
-                return false;
-            }
+        let last = head.last().map_or(0, u8::to_ascii_lowercase);
+        let same = BY_LAST.get(usize::from(last)).map_or(&[][..], Vec::as_slice);
+        same.iter().any(|label| {
             let start = head.len().checked_sub(label.len());
             let tail = start
                 .and_then(|start| head.get(start..))
