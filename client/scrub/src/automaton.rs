@@ -104,18 +104,30 @@ impl Automaton {
 
     /// The number of each pattern that ends somewhere, and where, until `each` has enough.
     pub(super) fn scan(&self, text: &[u8], mut each: impl FnMut(u16, usize) -> bool) {
-        let mut state = 0;
-        for (at, byte) in text.iter().enumerate() {
-            let entry = self.step(state, class(&self.classes, *byte));
-            state = entry & !MATCH;
-            if entry >= MATCH {
-                for number in self.ends.get(usize::from(state)).into_iter().flatten() {
-                    if !each(*number, at + 1) {
-                        return;
-                    }
+        let (mut state, mut at) = (0, 0);
+        while let Some((length, next)) = self.advance(text.get(at..).unwrap_or_default(), state) {
+            (state, at) = (next, at + length);
+            for number in self.ends.get(usize::from(state)).into_iter().flatten() {
+                if !each(*number, at) {
+                    return;
                 }
             }
         }
+    }
+
+    /// How far it is to the next end of a pattern, and the state there. By itself, so that the state stays in a
+    /// register.
+    #[inline(never)]
+    fn advance(&self, text: &[u8], mut state: u16) -> Option<(usize, u16)> {
+        let (classes, table) = (&self.classes, self.next.as_slice());
+        for (at, byte) in text.iter().enumerate() {
+            let place = usize::from(state) << SHIFT | usize::from(class(classes, *byte));
+            state = *table.get(place)?;
+            if state >= MATCH {
+                return Some((at + 1, state & !MATCH));
+            }
+        }
+        None
     }
 }
 
