@@ -73,6 +73,13 @@ impl<'a> Names<'a> {
                 end += 3;
             }
         }
+        // `contact number`
+        for more in [" number", " no"] {
+            let known = text.peek(start..end).eq_ignore_ascii_case(b"contact");
+            if known && text.slice(end..end + more.len()).eq_ignore_ascii_case(more.as_bytes()) {
+                end += more.len();
+            }
+        }
         if end <= self.read_to {
             return;
         }
@@ -203,6 +210,12 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"build",
         b"ccache",
         b"jwks:",
+        b"action",
+        b"content",
+        b"routing",
+        b"dedup",
+        b"message",
+        b"record",
     ]
     .iter()
     .any(|known| word.eq_ignore_ascii_case(known))
@@ -289,7 +302,22 @@ fn judge(
         if !value.quoted && looks::is_code(bytes) {
             return None;
         }
-        let shouted = text.slice(name.clone()).iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+        let shouted = text
+            .slice(name.clone())
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+        // `NEO4J_AUTH=name/secret`
+        let slash = bytes.iter().position(|byte| *byte == b'/').filter(|at| (1..=32).contains(at));
+        let split = slash.and_then(|at| bytes.get(at + 1..));
+        if shouted
+            && value.tie == Tie::Tight
+            && split.is_some_and(|secret| looks::is_chosen(secret) && !secret.contains(&b'/'))
+        {
+            return Some(Candidate {
+                category: Category::Password,
+                range: range.end - split.map_or(0, <[u8]>::len)..range.end,
+            });
+        }
         if shouted && value.tie == Tie::Tight && looks::is_chosen(bytes) && !looks::is_location(bytes) {
             return Some(Candidate { category: Category::Password, range });
         }
@@ -301,6 +329,10 @@ fn judge(
             return Some(Candidate { category: Category::Token, range });
         }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
+    }
+    // `"--token"`: the name of another flag.
+    if bytes.starts_with(b"--") && looks::is_flag(bytes) {
+        return None;
     }
     // `--password PASSWORD`: a usage line.
     if value.tie == Tie::Flag && bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') {
@@ -345,7 +377,9 @@ fn judge(
         if let Some(phrase) = super::pem::words(text, range.start) {
             return Some(Candidate { category, range: phrase });
         }
-        let long = (bytes.len() >= 32 || looks::is_generated(bytes, 25))
+        let id = bytes.len().checked_sub(36).and_then(|at| bytes.get(at..)).is_some_and(looks::is_uuid);
+        let long = !id
+            && (bytes.len() >= 32 || looks::is_generated(bytes, 25))
             && !bytes.contains(&b' ')
             && !looks::is_location(bytes)
             && !looks::is_code(bytes);
@@ -415,6 +449,8 @@ fn judge(
         (false, Tie::Tight | Tie::Flag, _) => {
             looks::is_mixed(bytes, 8) && !looks::is_code(bytes) && !looks::is_location(bytes)
         }
+        // A setting's whole line, and no name in any language.
+        (false, Tie::Loose, Trust::Strong) if password && value.alone && looks::is_jumbled(bytes) => true,
         (false, Tie::Loose | Tie::Beside, _) if looks::is_code(bytes) || looks::is_location(bytes) => false,
         (false, Tie::Loose | Tie::Beside, Trust::Strong) if value.alone => {
             password || looks::is_mixed(bytes, 6) || bytes.len() >= 12
@@ -469,6 +505,11 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let sloped = category == Category::Ssn && text.at(name_end) == b'/';
     let name_end = name_end + usize::from(sloped);
     let mut start = text.run(name_end, 12, tie);
+    // `SSN (unformatted) …`
+    if text.at(start) == b'(' && text.at(start + 1).is_ascii_alphabetic() {
+        let close = text.run(start, 24, |byte| byte != b')' && byte != b'\n');
+        start = if text.at(close) == b')' { text.run(close, 8, tie) } else { start };
+    }
     for word in ["no.", "number", "nr", "value ", "is ", "was ", "#"] {
         if text.slice(start..start + word.len()).eq_ignore_ascii_case(word.as_bytes()) {
             start = text.run(start + word.len(), 8, tie);

@@ -170,6 +170,12 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
         || wraps(b"${", b"}")
         || (wraps(b"%", b"%") && value.len() > 2)
+        // Filled in by a build: `@db.password@`.
+        || value.len() > 2 && wraps(b"@", b"@") && value.len() <= 64 && every(value, |byte| {
+            byte.is_ascii_lowercase() || matches!(byte, b'@' | b'.' | b'_' | b'-')
+        })
+        // `sk_test_xxxxxxxx`
+        || value.iter().rev().take_while(|byte| matches!(byte, b'x' | b'X' | b'*')).count() >= 8
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
         || starts(b"***")
@@ -392,6 +398,20 @@ pub(super) fn is_pattern(value: &[u8]) -> bool {
     ];
     value.len() <= 256 && signs.iter().any(|sign| value.windows(sign.len()).any(|part| part == *sign))
         || value.starts_with(b"^") && value.ends_with(b"$")
+}
+
+/// `--token`, `--api-key`
+pub(super) fn is_flag(value: &[u8]) -> bool {
+    value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+}
+
+/// Letters in random case, with a dot among them: no path of names.
+pub(super) fn is_jumbled(value: &[u8]) -> bool {
+    value.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 3
+        && value.iter().filter(|byte| byte.is_ascii_lowercase()).count() >= 3
+        && value.len() >= 10
+        && is_random(value)
+        && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_'))
 }
 
 /// `SecretString`, `includeCredentials`: the name of a type or a variable.

@@ -372,7 +372,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     }
     if is(&["auth", "login", "userpwd", "httpuserpwd", "user", "userinfo", "authbasic", "basicauthuserinfo"])
         || ends(&["userinfo", "proxyuser"])
-        || ends(&["auth"]) && name.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+        || ends(&["auth"])
+            && name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
         || ends(&["basicauth", "registryauth", "proxyauth", "optuserpwd"])
     {
         return Some((BasicAuth, Trust::Weak));
@@ -409,6 +410,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "callback",
         "tel",
     ]) && !ends(&["callback"])
+        || ends(&["nummer", "number", "nr", "no", "num", "numero"])
+            && has(&["mobil", "telefon", "handy", "phone", "fax", "cell", "whatsapp"])
     {
         return Some((Phone, Trust::Digits));
     }

@@ -11,9 +11,9 @@ use std::ops::Range;
 /// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
 /// word or a sign before it says to be the password.
 pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
-    const SAID: [&str; 18] = [
-        "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
-        " said", "(", " from", " as", " enter", " of",
+    const SAID: [&str; 20] = [
+        " still", " now", "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":",
+        "=", " given", " said", "(", " from", " as", " enter", " of",
     ];
     // A word that goes on is none.
     if is_word(text.at(name.end)) {
@@ -150,7 +150,13 @@ pub(super) fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> 
     let candidate = |range: Range<usize>| {
         let word = text.slice(range.clone());
         let whole = !part(text.before(range.start)) && !part(text.at(range.end));
-        let hex = word.iter().all(u8::is_ascii_hexdigit);
+        // `JID-‹hex›`: a thing's id.
+        let bare = word
+            .iter()
+            .position(|byte| *byte == b'-')
+            .filter(|at| (1..=8).contains(at) && word.iter().take(*at).all(u8::is_ascii_uppercase));
+        let bare = bare.and_then(|at| word.get(at + 1..)).unwrap_or(word);
+        let hex = bare.iter().all(u8::is_ascii_hexdigit);
         (whole
             && !hex
             && looks::is_generated(word, 24)

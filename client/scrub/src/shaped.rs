@@ -142,7 +142,10 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
         || matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
     let cased = matches!(before, b':' | b'=')
         || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
-    let hex = || word.strip_prefix(b"0x").unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
+    // Or hex after letters of a kind: `JID-‹hex›`.
+    let kind = word.iter().position(|byte| !byte.is_ascii_uppercase()).filter(|at| (1..=8).contains(at));
+    let digits = kind.and_then(|at| word.get(at..)?.strip_prefix(b"-")).or(word.strip_prefix(b"0x"));
+    let hex = || digits.unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
     if !opens || !closes || !cased || !is_generated(word, LEAST) || hex() || !is_random(word) {
         return end;
     }
@@ -157,6 +160,11 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     let key = || find(near, b"key").is_some();
     if word.len() == 88 && word.ends_with(b"=") && key() && (!digest() || find(near, b"sharedkey").is_some())
     {
+        found.push(Candidate { category: Category::Azure, range: start..end });
+        return end;
+    }
+    let azure = || text.has(Site::Line, line.clone(), &["documents.azure.com", "core.windows.net"]);
+    if word.len() == 88 && word.ends_with(b"=") && before == b'"' && azure() {
         found.push(Candidate { category: Category::Azure, range: start..end });
         return end;
     }
