@@ -53,11 +53,14 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         return false;
     }
     // The version of a key in a vault.
-    let vault = || find(near, b"vault.azure.net/").is_some();
+    let vault = || {
+        near.ends_with(b"/")
+            && (find(near, b"vault.azure.net/").is_some() || near.windows(9).any(|part| part == b"/secrets/"))
+    };
     if secretive && !vault() {
         return true;
     }
-    if is_member(text, &run, near) {
+    if vault() || is_member(text, &run, near) {
         return false;
     }
     // Alone below a line that asked for a digest.

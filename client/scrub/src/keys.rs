@@ -256,7 +256,10 @@ fn judge(
         b"instead",
         b"if",
     ];
-    if value.tie == Tie::Flag && words.contains(&bytes) {
+    // `--passphrase  ask for it`: a column of a help text.
+    let column = text.before(range.start.saturating_sub(1)) == b' ' && text.before(range.start) == b' ';
+    let column = column && bytes.iter().all(u8::is_ascii_lowercase);
+    if value.tie == Tie::Flag && (words.contains(&bytes) || column) {
         return None;
     }
     let placed = [&b"./"[..], b"../", b"~/", b"/"].iter().any(|start| bytes.starts_with(start))
@@ -406,7 +409,9 @@ fn judge(
             bytes.len() > kind.len()
                 && bytes.get(bytes.len() - kind.len()..).is_some_and(|end| end.eq_ignore_ascii_case(kind))
         });
-    if variable && !value.quoted && value.tie == Tie::Loose {
+    // `['password', 'remember_token']`: a list of names.
+    let listed = text.at(name.end + 1) == b',' && value.quoted;
+    if variable && (!value.quoted || listed) && value.tie == Tie::Loose {
         return None;
     }
     let bytes = bytes_all;
@@ -417,6 +422,12 @@ fn judge(
     }
     let secret = match (value.quoted, value.tie, trust) {
         (_, Tie::Flag, Trust::Faint) if looks::is_uuid(bytes) => true,
+        // `?key=‹uuid›`
+        (_, Tie::Tight, Trust::Faint)
+            if looks::is_uuid(bytes) && matches!(text.before(name.start), b'&' | b'?') =>
+        {
+            true
+        }
         (_, Tie::Tight | Tie::Loose, Trust::Faint)
             if looks::is_uuid(bytes) && is_setting(text.slice(name.clone())) =>
         {
@@ -509,6 +520,18 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     if text.at(start) == b'(' && text.at(start + 1).is_ascii_alphabetic() {
         let close = text.run(start, 24, |byte| byte != b')' && byte != b'\n');
         start = if text.at(close) == b')' { text.run(close, 8, tie) } else { start };
+    }
+    // `SSN as entered: …`, `Tel. Empfänger 0151 …`
+    let word = |byte: u8| byte.is_ascii_alphabetic() || byte >= 0x80;
+    if start > name_end && word(text.at(start)) {
+        let end = text.run(start, 28, |byte| word(byte) || byte == b' ');
+        let one = text.blanks(text.run(start, 20, word));
+        let called = name_end >= 4 && find(text.peek(name_end - 4..name_end), b"tel").is_some();
+        if text.at(end) == b':' {
+            start = text.run(end, 4, tie);
+        } else if called && matches!(text.at(one), b'0' | b'+') {
+            start = one;
+        }
     }
     for word in ["no.", "number", "nr", "value ", "is ", "was ", "#"] {
         if text.slice(start..start + word.len()).eq_ignore_ascii_case(word.as_bytes()) {

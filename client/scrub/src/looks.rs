@@ -174,6 +174,9 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || value.len() > 2 && wraps(b"@", b"@") && value.len() <= 64 && every(value, |byte| {
             byte.is_ascii_lowercase() || matches!(byte, b'@' | b'.' | b'_' | b'-')
         })
+        // The rules of a validator, a lookup in a catalogue of texts: `$t('password')`.
+        || value.len() <= 128 && [&b"required|"[..], b"nullable|", b"string|", b"sometimes|", b"confirmed|"].iter().any(|rule| starts(rule))
+        || starts(b"$t(") || starts(b"$_(")
         // `sk_test_xxxxxxxx`
         || value.iter().rev().take_while(|byte| matches!(byte, b'x' | b'X' | b'*')).count() >= 8
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
@@ -377,6 +380,9 @@ pub(super) fn is_technical(value: &[u8]) -> bool {
 
 /// A regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
+    if value.starts_with(b".*") {
+        return true;
+    }
     let special = |byte: &u8| matches!(byte, b'\\' | b'(' | b'[' | b']' | b'^');
     if !value.iter().take(256).any(special) {
         return false;

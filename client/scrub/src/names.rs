@@ -18,7 +18,8 @@ pub(super) enum Trust {
 }
 
 /// What is added to a secret's name and says nothing: `tokenValue`, `DB_PASSWORD_PROD`, `password_confirmation`.
-const QUALIFIERS: [&str; 37] = [
+const QUALIFIERS: [&str; 38] = [
+    "base",
     "full",
     "value",
     "string",
@@ -242,6 +243,11 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "passwd",
         "passphrase",
         "passwort",
+        "passord",
+        "passordet",
+        "adgangskode",
+        "jelszo",
+        "lozinka",
         "userpass",
         "dbpass",
         "rootpass",

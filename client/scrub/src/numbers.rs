@@ -249,7 +249,7 @@ pub(super) fn stripe(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
 /// A social security number as a field of EDI: nine digits up to the next sign.
 pub(super) fn edi(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
     let end = text.run(start, 10, |byte| byte.is_ascii_digit());
-    if end == start + 9 && matches!(text.at(end), b'~' | b'*' | b'\n' | 0) {
+    if end == start + 9 && matches!(text.at(end), b'~' | b'*' | b'\n' | b' ' | 0) {
         found.push(Candidate { category: Category::Ssn, range: start..end });
     }
 }

@@ -156,6 +156,11 @@ const PROGRAMS: &[Row] = &[
     (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted), (Word(1), Oddly)], Token),
     (&["user:password", "user:create", "xauth"], &[(Word(1), Whole)], Password),
     (&["users add"], &[(Word(1), Secretly)], Password),
+    (&["security import"], &[(Flag("-P"), Whole)], Password),
+    (&["signtool sign"], &[(Flag("/p"), Whole)], Password),
+    (&["osslsigncode sign"], &[(Flag("-pass"), Whole)], Password),
+    (&["db2 connect"], &[(Next("using"), Whole)], DatabaseUrl),
+    (&["isql"], &[(Word(2), Secretly)], DatabaseUrl),
     (&["kubeadm token create"], &[(Word(0), Secretly)], Token),
     (&["veracrypt", "couchbase-cli", "truecrypt", "teamviewer"], &[(Flag("-p"), Whole)], Password),
     (&["ftp> user"], &[(Word(1), Whole)], Password),
@@ -389,11 +394,11 @@ pub(super) fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Ran
         Generated if is_uuid(value) => 0..value.len(),
         // `Username/Password` is none.
         Secretly
-            if is_mixed(value, 6) && !every(value, |byte| byte.is_ascii_alphabetic() || byte == b'/') =>
+            if super::looks::is_chosen(value)
+                && !value.starts_with(b"/")
+                && !every(value, |byte| byte.is_ascii_alphabetic() || byte == b'/')
+                || super::looks::is_chosen(value) && every(value, |byte| byte.is_ascii_alphabetic()) =>
         {
-            if value.starts_with(b"/") {
-                return None;
-            }
             0..value.len()
         }
         Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),

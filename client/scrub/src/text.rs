@@ -167,7 +167,7 @@ static KINDS: [u8; 256] = {
         let base64 = letter || matches!(byte as u8, b'+' | b'/' | b'=');
         let token = letter || matches!(byte as u8, b'_' | b'-');
         let shaped = base64 || token || byte as u8 == b'.';
-        kinds[byte] = BASE64 * base64 as u8 | TOKEN * token as u8 | SHAPED * shaped as u8;
+        kinds[byte] = (BASE64 * base64 as u8) | (TOKEN * token as u8) | (SHAPED * shaped as u8);
         byte += 1;
     }
     kinds

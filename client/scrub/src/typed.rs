@@ -2,11 +2,11 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_camel, is_chosen, is_placeholder};
+use super::looks::{is_bootstrap, is_camel, is_chosen, is_generated, is_placeholder, is_uuid};
 use super::memo::{Settled, Site};
 use super::programs::Part::{After, Whole};
 use super::programs::{arguments, cut};
-use super::text::{Text, every};
+use super::text::{Text, every, is_shaped};
 use super::words::find;
 use Category::{BasicAuth, Password};
 use std::ops::Range;
@@ -93,6 +93,19 @@ pub(super) fn wifi(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
             return;
         }
         at = end + 1;
+    }
+}
+
+/// The line below a command that prints a secret: `wg genkey`.
+pub(super) fn printed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let part = |byte: u8| is_shaped(byte) || byte == b'~';
+    let end = text.run(anchor.end, 512, part);
+    let value = text.slice(anchor.end..end);
+    let whole = matches!(text.at(end), b'\n' | b'\r' | 0);
+    if whole && (is_generated(value, 16) || is_uuid(value) || is_bootstrap(value)) {
+        let key = find(text.slice(anchor.clone()), b"gen").is_some();
+        let category = if key { Category::PrivateKey } else { Category::Token };
+        found.push(Candidate { category, range: anchor.end..end });
     }
 }
 
