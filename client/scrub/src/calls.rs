@@ -97,6 +97,8 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("odbc_connect(", Third, Password),
     ("pdo(", Third, Password),
     ("sequelize(", Third, Password),
+    ("resource.new(", Third, Password),
+    (":basic, ", Second, BasicAuth),
     ("ftp(", Third, Password),
     ("getconnection(", Third, Password),
     ("emailandpassword(", Third, Password),

@@ -149,11 +149,15 @@ impl<'a> Names<'a> {
 
     /// The word for a password in another script, whole.
     fn foreign(&mut self, text: Text<'a>, name: Range<usize>, found: &mut Vec<Candidate>) {
+        // Some languages put the article at its end.
+        let name = name.start..text.run(name.end, 2, |byte| byte.is_ascii_lowercase());
         if name.end <= self.read_to {
             return;
         }
         self.read_to = name.end;
-        let Some(value) = value::after_name(text, name.clone(), false) else { return };
+        let Some(value) = value::after_name(text, name.clone(), false) else {
+            return tried(text, &name, found);
+        };
         let category = Category::Password;
         if self.is_nested(&value.range) {
             self.read_to = self.read_to.max(value.range.end);

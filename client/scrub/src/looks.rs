@@ -406,7 +406,7 @@ pub(super) fn is_pattern(value: &[u8]) -> bool {
         || value.starts_with(b"^") && value.ends_with(b"$")
 }
 
-/// `--token`, `--api-key`
+/// The name of a long option, such as `--api-key`.
 pub(super) fn is_flag(value: &[u8]) -> bool {
     value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
 }

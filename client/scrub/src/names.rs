@@ -246,6 +246,7 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "passord",
         "passordet",
         "adgangskode",
+        "adgangskoden",
         "jelszo",
         "lozinka",
         "userpass",
@@ -380,7 +381,7 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         || ends(&["userinfo", "proxyuser"])
         || ends(&["auth"])
             && name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
-        || ends(&["basicauth", "registryauth", "proxyauth", "optuserpwd"])
+        || ends(&["basicauth", "rawauth", "registryauth", "proxyauth", "optuserpwd"])
     {
         return Some((BasicAuth, Trust::Weak));
     }

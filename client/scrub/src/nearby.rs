@@ -11,7 +11,7 @@ use std::ops::Range;
 /// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
 /// word or a sign before it says to be the password.
 pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
-    const SAID: [&str; 28] = [
+    const SAID: [&str; 33] = [
         " still",
         " now",
         " expected",
@@ -22,6 +22,11 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
         " es",
         " jest",
         " är",
+        " è",
+        " é",
+        "->",
+        "→",
+        " are",
         "tried",
         " with",
         " using",

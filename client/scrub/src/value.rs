@@ -296,7 +296,7 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     if matches!(text.at(at), b'\'' | b'"') || declared || kind || opened(text, at) > at {
         return read(text, at, Tie::Beside, &name);
     }
-    for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
+    for verb in ["is ", "are ", "was ", "set to ", "to ", "is: ", "of "] {
         if text.starts(at, verb) {
             let value = read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
             // `argument "password" to "connect"`
