@@ -1,10 +1,10 @@
 //! One pass over the text finds every place where a rule may apply.
 
+use super::automaton::Automaton;
 use super::keys::Names;
 use super::memo::Site;
 use super::text::Text;
 use super::{Candidate, Category, attempts, calls, commands, numbers, pem, programs, providers, typed, url};
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, Match, MatchKind, PatternID};
 use std::ops::Range;
 
 /// Which rule an anchor starts.
@@ -32,6 +32,10 @@ enum Rule {
     Wifi,
     PairFlag,
     Track,
+    Stripe,
+    Section,
+    Printed,
+    Edi,
     Login,
     Thin,
     Pgpass,
@@ -122,6 +126,9 @@ const STEMS: &[&str] = &[
     "userpwd",
     "senha",
     "haslo",
+    "adgangskode",
+    "jelszo",
+    "lozinka",
     "hasło",
     "wachtwoord",
     "parola",
@@ -150,12 +157,12 @@ const SPARSE: usize = 4;
 
 /// Where anchors end, in the order in which the automaton meets them. `None`: there are too many to be kept.
 #[derive(Debug)]
-pub(super) struct Hits(Option<Vec<(PatternID, usize)>>);
+pub(super) struct Hits(Option<Vec<(u16, usize)>>);
 
 /// The automaton and what each of its patterns starts.
 #[derive(Debug, Clone)]
 pub(super) struct Anchors {
-    automaton: Option<AhoCorasick>,
+    automaton: Automaton,
     /// With the length of its pattern.
     rules: Vec<(usize, Rule)>,
 }
@@ -173,6 +180,18 @@ impl Anchors {
         table.extend([
             ("trying ", Rule::Attempt),
             ("tried ", Rule::Attempt),
+            ("decoded ", Rule::Attempt),
+            (";user=", Rule::PairFlag),
+            ("genkey\n", Rule::Printed),
+            ("genpsk\n", Rule::Printed),
+            ("auth:token\n", Rule::Printed),
+            ("auth token\n", Rule::Printed),
+            ("access-token\n", Rule::Printed),
+            ("identity-token\n", Rule::Printed),
+            ("login-password\n", Rule::Printed),
+            ("token create\n", Rule::Printed),
+            ("rand -base64 32\n", Rule::Printed),
+            ("rand -hex 32\n", Rule::Printed),
             ("success", Rule::Attempt),
             ("logged in", Rule::Attempt),
             ("logging in", Rule::Attempt),
@@ -185,6 +204,8 @@ impl Anchors {
             ("connect as", Rule::Attempt),
             ("connecting as", Rule::Attempt),
             ("login as", Rule::Attempt),
+            ("login with", Rule::Attempt),
+            ("log in with", Rule::Attempt),
             ("log in as", Rule::Attempt),
             ("sasl", Rule::Attempt),
             ("<<<", Rule::Fed),
@@ -207,6 +228,14 @@ impl Anchors {
             ("setuser ", Rule::Acl),
             (" on >", Rule::Acl),
             ("wifi:", Rule::Wifi),
+            ("[basicauth]", Rule::Section),
+            ("track", Rule::Stripe),
+            ("ref*sy*", Rule::Edi),
+            ("*34*", Rule::Edi),
+            (" -c ", Rule::PairFlag),
+            (" --auth ", Rule::PairFlag),
+            (" --basic ", Rule::PairFlag),
+            (" --login ", Rule::PairFlag),
             (" -u ", Rule::PairFlag),
             (" -id ", Rule::PairFlag),
             (" -a ", Rule::PairFlag),
@@ -268,6 +297,7 @@ impl Anchors {
             ("@", Rule::Login),
             (":5432:", Rule::Pgpass),
             ("jdbc:oracle:thin:", Rule::Thin),
+            ("userid=", Rule::Thin),
             ("bearer", Rule::Scheme),
             ("basic", Rule::Scheme),
             ("authorization", Rule::Authorization),
@@ -311,31 +341,24 @@ impl Anchors {
             ("password=", Rule::Dsn),
             ("pwd=", Rule::Dsn),
         ]);
-        let automaton = AhoCorasickBuilder::new()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(table.iter().map(|(pattern, _)| pattern))
-            .ok();
-        // The patterns are fixed and small, so the automaton always builds; a test holds it.
-        debug_assert!(automaton.is_some());
+        let patterns: Vec<String> = table.iter().map(|(pattern, _)| pattern.to_ascii_lowercase()).collect();
+        let automaton = Automaton::new(&patterns);
         Self { automaton, rules: table.into_iter().map(|(pattern, rule)| (pattern.len(), rule)).collect() }
     }
 
     /// The anchors of a text.
     pub(super) fn hits(&self, text: &[u8]) -> Hits {
         let most = text.len() / SPARSE + SPARSE;
-        let all = self.overlapping(text).map(|hit| (hit.pattern(), hit.end()));
-        let hits: Vec<_> = all.take(most + 1).collect();
+        let mut hits = Vec::with_capacity(text.len() / 32);
+        self.automaton.scan(text, |pattern, end| {
+            hits.push((pattern, end));
+            hits.len() <= most
+        });
         Hits((hits.len() <= most).then_some(hits))
     }
 
-    fn overlapping<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Match> + 'a {
-        self.automaton.iter().flat_map(move |automaton| automaton.find_overlapping_iter(text))
-    }
-
-    fn range(&self, pattern: PatternID, end: usize) -> Range<usize> {
-        let length = self.rules.get(pattern.as_usize()).map_or(0, |(length, _)| *length);
+    fn range(&self, pattern: u16, end: usize) -> Range<usize> {
+        let length = self.rules.get(usize::from(pattern)).map_or(0, |(length, _)| *length);
         end.saturating_sub(length)..end
     }
 
@@ -345,7 +368,7 @@ impl Anchors {
         let mut gone = found.iter().map(|candidate| &candidate.range).peekable();
         // The end of the last part that begins before an anchor ends, and by how much those make the text shorter.
         let (mut last, mut shorter) = (0, 0);
-        let keep = |(pattern, end): (PatternID, usize)| {
+        let keep = |(pattern, end): (u16, usize)| {
             while let Some(part) = gone.next_if(|part| part.start < end) {
                 last = part.end;
                 shorter += part.len() - 1;
@@ -357,8 +380,8 @@ impl Anchors {
 
     pub(super) fn detect(&self, text: Text<'_>, hits: &Hits, found: &mut Vec<Candidate>) {
         let mut names = Names::new();
-        let mut apply = |(pattern, end): (PatternID, usize)| {
-            let Some((_, rule)) = self.rules.get(pattern.as_usize()) else { return };
+        let mut apply = |(pattern, end): (u16, usize)| {
+            let Some((_, rule)) = self.rules.get(usize::from(pattern)) else { return };
             let range = self.range(pattern, end);
             match rule {
                 Rule::Name => names.detect(text, range, found),
@@ -375,6 +398,10 @@ impl Anchors {
                 Rule::Attempt => attempts::tried(text, range, found),
                 Rule::Inserted => attempts::inserted(text, range, found),
                 Rule::Link => commands::link(text, range, found),
+                Rule::Stripe => numbers::stripe(text, range.end, found),
+                Rule::Edi => numbers::edi(text, range.end, found),
+                Rule::Printed => typed::printed(text, range, found),
+                Rule::Section => typed::section(text, range, found),
                 Rule::Track => numbers::track(text, range.end, found),
                 Rule::Called => numbers::called(text, range.end, found),
                 Rule::Encoded => attempts::encoded(text, range, found),
@@ -404,7 +431,10 @@ impl Anchors {
         };
         match &hits.0 {
             Some(known) => known.iter().copied().for_each(apply),
-            None => self.overlapping(text.0).for_each(|hit| apply((hit.pattern(), hit.end()))),
+            None => self.automaton.scan(text.0, |pattern, end| {
+                apply((pattern, end));
+                true
+            }),
         }
     }
 }

@@ -37,6 +37,9 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("auth=(", Second, BasicAuth),
     ("auth = (", Second, BasicAuth),
     ("basic_auth ", Second, BasicAuth),
+    ("authorization_basic(", Second, BasicAuth),
+    ("basic_auth: {", Second, BasicAuth),
+    ("{basic_auth, {", Second, BasicAuth),
     ("basicauth(", Second, BasicAuth),
     ("basic_auth(", Second, BasicAuth),
     ("basicauthentication(", Second, BasicAuth),
@@ -47,6 +50,9 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("digestauth(", Second, BasicAuth),
     ("credential(", Second, BasicAuth),
     ("credentials(", Last, BasicAuth),
+    ("authprovider(", Second, Password),
+    ("authenticator(", Second, Password),
+    ("ntlmauth(", Second, BasicAuth),
     ("add_password(", Last, BasicAuth),
     ("setauth(", Second, BasicAuth),
     ("httpbasic(", Second, BasicAuth),
@@ -90,6 +96,10 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("dbi.connect(", Third, Password),
     ("odbc_connect(", Third, Password),
     ("pdo(", Third, Password),
+    ("sequelize(", Third, Password),
+    ("resource.new(", Third, Password),
+    (":basic, ", Second, BasicAuth),
+    ("ftp(", Third, Password),
     ("getconnection(", Third, Password),
     ("emailandpassword(", Third, Password),
     ("oracledb.connect(", SecondLikely, Password),
@@ -168,6 +178,7 @@ fn arguments(text: Text<'_>, from: usize) -> Vec<Argument> {
     let mut arguments = Vec::new();
     let (mut at, mut depth, mut string) = (from, 0_usize, None);
     let limit = from + REACH;
+    let mut braces = 0_usize;
     while at < limit && arguments.len() < MOST {
         match text.at(at) {
             0 => break,
@@ -178,11 +189,16 @@ fn arguments(text: Text<'_>, from: usize) -> Vec<Argument> {
                     break;
                 }
                 let escaped = text.before(at) == b'\\' && text.before(end) == b'\\';
-                string.get_or_insert(at + 1..end - usize::from(escaped));
+                if braces == 0 {
+                    string.get_or_insert(at + 1..end - usize::from(escaped));
+                }
                 at = end;
             }
             // A block or an object: what is in it has names of its own.
-            b'{' => return Vec::new(),
+            b'{' => braces += 1,
+            b'}' => braces = braces.saturating_sub(1),
+            b'\n' if braces > 0 => break,
+            _ if braces > 0 => {}
             b'(' | b'[' => depth += 1,
             b')' | b']' if depth > 0 => depth -= 1,
             b')' => {

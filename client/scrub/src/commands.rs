@@ -41,6 +41,15 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
         let value = text.slice(at..end);
         if value.len() >= 8 && is_basic(value) {
             found.push(Candidate { category: Category::BasicAuth, range: at..end });
+        } else if text.at(end) == b' ' && end > at && text.before(at.saturating_sub(6)) == b' ' {
+            // `Authorization: Basic name secret`, as clients take it down.
+            let stop = text.run(end + 1, 64, |byte| !byte.is_ascii_whitespace());
+            let secret = text.slice(end + 1..stop);
+            let head = text.peek(at.saturating_sub(32)..at);
+            let header = super::words::find(head, b"authorization:").is_some();
+            if header && looks::is_chosen(secret) && matches!(text.at(stop), b'\n' | b'\r' | 0) {
+                found.push(Candidate { category: Category::BasicAuth, range: end + 1..stop });
+            }
         } else if text.at(end) == b':' && end > at {
             // Not encoded yet: `Basic name:secret`.
             let stop =

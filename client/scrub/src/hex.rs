@@ -6,6 +6,7 @@ use super::memo::Site;
 use super::text::Text;
 use super::words::find;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Digits that a run must have to count.
 pub(super) const LEAST: usize = 32;
@@ -51,15 +52,24 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     if text.find(Site::Before, line.start..run.start, "{:hex,").is_some() {
         return false;
     }
-    if secretive {
+    // The version of a key in a vault.
+    let vault = || {
+        near.ends_with(b"/")
+            && (find(near, b"vault.azure.net/").is_some() || near.windows(9).any(|part| part == b"/secrets/"))
+    };
+    if secretive && !vault() {
         return true;
+    }
+    if vault() || is_member(text, &run, near) {
+        return false;
     }
     // Alone below a line that asked for a digest.
     let above = || text.line_seen(Site::Above, line.start.saturating_sub(1));
     if before.trim_ascii().is_empty()
         && run.end >= line.end.saturating_sub(1)
         && line.start > 0
-        && text.has(Site::Above, above(), &["hash", "checksum", "digest", "sha256", "sha1", "md5"])
+        && (text.has(Site::Above, above(), &["hash", "checksum", "digest", "sha256", "sha1", "md5"])
+            || is_column(text.peek(above())))
     {
         return false;
     }
@@ -87,6 +97,10 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
             && !sent
             && !thing
             && !public.iter().any(|word| find(near, word.as_bytes()).is_some());
+    }
+    // `new Wallet('‹hex›'); // private key`
+    if SECRETIVE.are_in(after) {
+        return true;
     }
     if matches!(digits.len(), 40 | 64) {
         if text.has_any(Site::Line, line.clone(), &GIT) || BUILDS.are_in(near) || BUILDS.are_in(after) {
@@ -139,6 +153,42 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     !(traced || mailed || marked || node)
 }
 
+/// A digest among others of its kind: of a file (`"https://host/a.ts": "‹hex›"`), of a package (`{<<"a">>,<<"‹hex›">>}`),
+/// in a record after numbers (`3 1 1 ‹hex›`); the id of a node before its address.
+fn is_member(text: Text<'_>, run: &Range<usize>, near: &[u8]) -> bool {
+    let file = near.strip_suffix(b"\": \"").or(near.strip_suffix(b"\":\"")).is_some_and(|name| {
+        let start = name.iter().rposition(|byte| *byte == b'"').map_or(0, |at| at + 1);
+        let name = name.get(start..).unwrap_or_default();
+        name.contains(&b'/')
+            && name.iter().rposition(|byte| *byte == b'.').is_some_and(|dot| dot + 6 > name.len())
+    });
+    let mut words = near.rsplit(|byte| *byte == b' ');
+    let number = |word: Option<&[u8]>| {
+        word.is_some_and(|word| (1..=5).contains(&word.len()) && word.iter().all(u8::is_ascii_digit))
+    };
+    let record = words.next().is_some_and(<[u8]>::is_empty) && number(words.next()) && number(words.next());
+    let dots = text.run(run.end + 1, 15, |byte| byte.is_ascii_digit() || byte == b'.');
+    let address = text.peek(run.end + 1..dots);
+    let node = run.len() == 40
+        && text.at(run.end) == b' '
+        && address.iter().filter(|byte| **byte == b'.').count() == 3;
+    // `3-‹hex›`: a revision.
+    let revision = near.strip_suffix(b"-").is_some_and(|rest| {
+        let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let opens = rest.len().checked_sub(digits + 1).and_then(|at| rest.get(at));
+        (1..=4).contains(&digits) && opens.is_none_or(|byte| matches!(byte, b'"' | b'\'' | b' ' | b'='))
+    });
+    file || revision || near.ends_with(b"\">>,<<\"") || record || node
+}
+
+/// `KEY_ID` alone on the line above: a column of ids.
+fn is_column(above: &[u8]) -> bool {
+    let head = above.trim_ascii();
+    head.len() <= 24
+        && head.get(head.len().saturating_sub(2)..).is_some_and(|end| end.eq_ignore_ascii_case(b"id"))
+        && head.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b' '))
+}
+
 /// `x: … y: …`, `r=… s=…`: a point's coordinate, a signature's half, with the other one on the line.
 fn is_half(text: Text<'_>, near: &[u8], line: &Range<usize>) -> bool {
     let name = near.trim_ascii_end().strip_suffix(b":").or(near.strip_suffix(b"="));
@@ -188,10 +238,14 @@ fn is_part(near: &[u8]) -> bool {
         .rev()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'));
     let name = rest.get(rest.len() - name.count()..).unwrap_or_default();
-    let tokens = ["key", "tok", "api", "auth", "sess", "live", "test", "prod", "sk-", "pk-", "access"];
+    let tokens = [
+        "pat", "sec", "pwd", "key", "tok", "api", "auth", "sess", "live", "test", "prod", "sk-", "pk-",
+        "access",
+    ];
     let version = name.contains(&b'.') && name.last().is_some_and(u8::is_ascii_digit);
     let path = rest.get(..rest.len() - name.len()).is_some_and(|head| head.ends_with(b"/"));
-    let long = name.len() >= 4 && name.first().is_some_and(u8::is_ascii_alphabetic);
+    let long = name.len() >= (if near.ends_with(b"-") { 3 } else { 4 })
+        && name.first().is_some_and(u8::is_ascii_alphabetic);
     (version || path || long) && !tokens.iter().any(|token| find(name, token.as_bytes()).is_some())
 }
 
@@ -228,6 +282,13 @@ fn called(before: &[u8]) -> Option<&[u8]> {
     rest.get(..rest.len() - rest.iter().rev().take(40).take_while(name).count())
 }
 
+/// The labels by their last bytes.
+static BY_LAST: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
+    let ends = |label: &&str, last: u8| label.as_bytes().last() == Some(&last);
+    let with = |last: u8| LABELS.iter().copied().filter(|label| ends(label, last)).collect();
+    (0..=127).map(with).collect()
+});
+
 /// A label right before the run.
 fn labelled(before: &[u8]) -> bool {
     // A weak tag of HTTP.
@@ -249,6 +310,7 @@ fn labelled(before: &[u8]) -> bool {
                 | b'\\'
                 | b'@'
                 | b'>'
+                | b'<'
                 | b'/'
                 | b'{'
         ) || signs > 8
@@ -265,12 +327,10 @@ fn labelled(before: &[u8]) -> bool {
     if [&b"ntlm hash"[..], b"nt hash", b"lm hash", b"password hash"].iter().any(|hash| ends(hash)) {
         return false;
     }
-    let last = head.last().map(u8::to_ascii_lowercase);
     let known = || {
-        LABELS.iter().any(|label| {
-            if label.as_bytes().last() != last.as_ref() {
-                return false;
-            }
+        let last = head.last().map_or(0, u8::to_ascii_lowercase);
+        let same = BY_LAST.get(usize::from(last)).map_or(&[][..], Vec::as_slice);
+        same.iter().any(|label| {
             let start = head.len().checked_sub(label.len());
             let tail = start
                 .and_then(|start| head.get(start..))

@@ -73,6 +73,13 @@ impl<'a> Names<'a> {
                 end += 3;
             }
         }
+        // `contact number`
+        for more in [" number", " no"] {
+            let known = text.peek(start..end).eq_ignore_ascii_case(b"contact");
+            if known && text.slice(end..end + more.len()).eq_ignore_ascii_case(more.as_bytes()) {
+                end += more.len();
+            }
+        }
         if end <= self.read_to {
             return;
         }
@@ -142,11 +149,15 @@ impl<'a> Names<'a> {
 
     /// The word for a password in another script, whole.
     fn foreign(&mut self, text: Text<'a>, name: Range<usize>, found: &mut Vec<Candidate>) {
+        // Some languages put the article at its end.
+        let name = name.start..text.run(name.end, 2, |byte| byte.is_ascii_lowercase());
         if name.end <= self.read_to {
             return;
         }
         self.read_to = name.end;
-        let Some(value) = value::after_name(text, name.clone(), false) else { return };
+        let Some(value) = value::after_name(text, name.clone(), false) else {
+            return tried(text, &name, found);
+        };
         let category = Category::Password;
         if self.is_nested(&value.range) {
             self.read_to = self.read_to.max(value.range.end);
@@ -203,6 +214,12 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
         b"build",
         b"ccache",
         b"jwks:",
+        b"action",
+        b"content",
+        b"routing",
+        b"dedup",
+        b"message",
+        b"record",
     ]
     .iter()
     .any(|known| word.eq_ignore_ascii_case(known))
@@ -243,7 +260,10 @@ fn judge(
         b"instead",
         b"if",
     ];
-    if value.tie == Tie::Flag && words.contains(&bytes) {
+    // `--passphrase  ask for it`: a column of a help text.
+    let column = text.before(range.start.saturating_sub(1)) == b' ' && text.before(range.start) == b' ';
+    let column = column && bytes.iter().all(u8::is_ascii_lowercase);
+    if value.tie == Tie::Flag && (words.contains(&bytes) || column) {
         return None;
     }
     let placed = [&b"./"[..], b"../", b"~/", b"/"].iter().any(|start| bytes.starts_with(start))
@@ -289,7 +309,22 @@ fn judge(
         if !value.quoted && looks::is_code(bytes) {
             return None;
         }
-        let shouted = text.slice(name.clone()).iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
+        let shouted = text
+            .slice(name.clone())
+            .iter()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+        // `NEO4J_AUTH=name/secret`
+        let slash = bytes.iter().position(|byte| *byte == b'/').filter(|at| (1..=32).contains(at));
+        let split = slash.and_then(|at| bytes.get(at + 1..));
+        if shouted
+            && value.tie == Tie::Tight
+            && split.is_some_and(|secret| looks::is_chosen(secret) && !secret.contains(&b'/'))
+        {
+            return Some(Candidate {
+                category: Category::Password,
+                range: range.end - split.map_or(0, <[u8]>::len)..range.end,
+            });
+        }
         if shouted && value.tie == Tie::Tight && looks::is_chosen(bytes) && !looks::is_location(bytes) {
             return Some(Candidate { category: Category::Password, range });
         }
@@ -301,6 +336,10 @@ fn judge(
             return Some(Candidate { category: Category::Token, range });
         }
         return (bytes.len() >= 8 && is_basic(bytes)).then_some(Candidate { category, range });
+    }
+    // `"--token"`: the name of another flag.
+    if bytes.starts_with(b"--") && looks::is_flag(bytes) {
+        return None;
     }
     // `--password PASSWORD`: a usage line.
     if value.tie == Tie::Flag && bytes.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') {
@@ -345,7 +384,9 @@ fn judge(
         if let Some(phrase) = super::pem::words(text, range.start) {
             return Some(Candidate { category, range: phrase });
         }
-        let long = (bytes.len() >= 32 || looks::is_generated(bytes, 25))
+        let id = bytes.len().checked_sub(36).and_then(|at| bytes.get(at..)).is_some_and(looks::is_uuid);
+        let long = !id
+            && (bytes.len() >= 32 || looks::is_generated(bytes, 25))
             && !bytes.contains(&b' ')
             && !looks::is_location(bytes)
             && !looks::is_code(bytes);
@@ -372,7 +413,9 @@ fn judge(
             bytes.len() > kind.len()
                 && bytes.get(bytes.len() - kind.len()..).is_some_and(|end| end.eq_ignore_ascii_case(kind))
         });
-    if variable && !value.quoted && value.tie == Tie::Loose {
+    // `['password', 'remember_token']`: a list of names.
+    let listed = text.at(name.end + 1) == b',' && value.quoted;
+    if variable && (!value.quoted || listed) && value.tie == Tie::Loose {
         return None;
     }
     let bytes = bytes_all;
@@ -383,6 +426,12 @@ fn judge(
     }
     let secret = match (value.quoted, value.tie, trust) {
         (_, Tie::Flag, Trust::Faint) if looks::is_uuid(bytes) => true,
+        // `?key=‹uuid›`
+        (_, Tie::Tight, Trust::Faint)
+            if looks::is_uuid(bytes) && matches!(text.before(name.start), b'&' | b'?') =>
+        {
+            true
+        }
         (_, Tie::Tight | Tie::Loose, Trust::Faint)
             if looks::is_uuid(bytes) && is_setting(text.slice(name.clone())) =>
         {
@@ -415,6 +464,8 @@ fn judge(
         (false, Tie::Tight | Tie::Flag, _) => {
             looks::is_mixed(bytes, 8) && !looks::is_code(bytes) && !looks::is_location(bytes)
         }
+        // A setting's whole line, and no name in any language.
+        (false, Tie::Loose, Trust::Strong) if password && value.alone && looks::is_jumbled(bytes) => true,
         (false, Tie::Loose | Tie::Beside, _) if looks::is_code(bytes) || looks::is_location(bytes) => false,
         (false, Tie::Loose | Tie::Beside, Trust::Strong) if value.alone => {
             password || looks::is_mixed(bytes, 6) || bytes.len() >= 12
@@ -469,6 +520,23 @@ fn digits(text: Text<'_>, category: Category, name_end: usize) -> Option<Candida
     let sloped = category == Category::Ssn && text.at(name_end) == b'/';
     let name_end = name_end + usize::from(sloped);
     let mut start = text.run(name_end, 12, tie);
+    // `SSN (unformatted) …`
+    if text.at(start) == b'(' && text.at(start + 1).is_ascii_alphabetic() {
+        let close = text.run(start, 24, |byte| byte != b')' && byte != b'\n');
+        start = if text.at(close) == b')' { text.run(close, 8, tie) } else { start };
+    }
+    // `SSN as entered: …`, `Tel. Empfänger 0151 …`
+    let word = |byte: u8| byte.is_ascii_alphabetic() || byte >= 0x80;
+    if start > name_end && word(text.at(start)) {
+        let end = text.run(start, 28, |byte| word(byte) || byte == b' ');
+        let one = text.blanks(text.run(start, 20, word));
+        let called = name_end >= 4 && find(text.peek(name_end - 4..name_end), b"tel").is_some();
+        if text.at(end) == b':' {
+            start = text.run(end, 4, tie);
+        } else if called && matches!(text.at(one), b'0' | b'+') {
+            start = one;
+        }
+    }
     for word in ["no.", "number", "nr", "value ", "is ", "was ", "#"] {
         if text.slice(start..start + word.len()).eq_ignore_ascii_case(word.as_bytes()) {
             start = text.run(start + word.len(), 8, tie);

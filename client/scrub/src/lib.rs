@@ -56,6 +56,7 @@
 
 mod anchors;
 mod attempts;
+mod automaton;
 mod calls;
 mod category;
 mod commands;

@@ -2,6 +2,7 @@
 
 use super::text::{ATOM, every};
 use super::words::{Words, find};
+use memchr::{memchr_iter, memchr2};
 use std::sync::LazyLock;
 
 /// What is written where a secret was or is to be.
@@ -23,6 +24,9 @@ static STAND_INS: LazyLock<Words> = LazyLock::new(|| {
 
 /// Most bytes of an expression in braces. Values may stand in one another, each with its braces.
 const EXPRESSION: usize = 256;
+
+/// Bytes of the longest of the words that [`is_placeholder`] knows; a test holds it.
+const LONGEST: usize = 14;
 
 /// A stand-in for a secret, or the expression that fetches it.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
@@ -137,7 +141,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
         return true;
     }
-    if WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
+    if value.len() <= LONGEST && WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
         return true;
     }
     // A value may be long and asked about often, so nothing here goes over all of it without need.
@@ -166,18 +170,28 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
         || wraps(b"${", b"}")
         || (wraps(b"%", b"%") && value.len() > 2)
+        // Filled in by a build: `@db.password@`.
+        || value.len() > 2 && wraps(b"@", b"@") && value.len() <= 64 && every(value, |byte| {
+            byte.is_ascii_lowercase() || matches!(byte, b'@' | b'.' | b'_' | b'-')
+        })
+        // The rules of a validator, a lookup in a catalogue of texts: `$t('password')`.
+        || value.len() <= 128 && [&b"required|"[..], b"nullable|", b"string|", b"sometimes|", b"confirmed|"].iter().any(|rule| starts(rule))
+        || starts(b"$t(") || starts(b"$_(")
+        // `sk_test_xxxxxxxx`
+        || value.iter().rev().take_while(|byte| matches!(byte, b'x' | b'X' | b'*')).count() >= 8
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
         || starts(b"***")
         // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
-        || value.len() <= 64 && STAND_INS.are_in(value)
+        // Each of them has that letter.
+        || value.len() <= 64 && memchr2(b'c', b'C', value).is_some() && STAND_INS.are_in(value)
         || ends(b"..")
         || starts(b"enc[") || starts(b"enc(")
         || starts(b"${") && ends(b"***")
         || matches!(value, b"String!" | b"String?" | b"Int!" | b"ID!" | b"Boolean!" | b"string?")
-        || value.iter().take(64).filter(|byte| **byte == b'_').count() >= 2
-            && value.len() <= 64
+        || value.len() <= 64
             && every(value, |byte| byte.is_ascii_uppercase() || byte == b'_')
+            && value.iter().filter(|byte| **byte == b'_').count() >= 2
         || matches!(
             value,
             b"%s"
@@ -267,15 +281,15 @@ pub(super) fn is_code(value: &[u8]) -> bool {
 /// A path or URL, which names where a secret lies but is none.
 pub(super) fn is_location(value: &[u8]) -> bool {
     // Base64 may begin with a slash and hold several.
-    let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
-    let base64 = value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte));
-    if base64
-        && count(u8::is_ascii_digit) >= 1
-        && count(u8::is_ascii_uppercase) >= 5
-        && count(u8::is_ascii_lowercase) >= 5
-        && is_random(value)
-    {
-        return false;
+    if value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte)) {
+        let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
+        if value.iter().any(u8::is_ascii_digit)
+            && count(u8::is_ascii_uppercase) >= 5
+            && count(u8::is_ascii_lowercase) >= 5
+            && is_random(value)
+        {
+            return false;
+        }
     }
     // `src/a.py:4`
     let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -291,7 +305,7 @@ pub(super) fn is_location(value: &[u8]) -> bool {
         || value.starts_with(b"./")
         || value.starts_with(b"../")
         || value.starts_with(b"~/")
-        || value.windows(3).any(|window| window == b"://")
+        || memchr_iter(b':', value).any(|at| value.get(at + 1..at + 3) == Some(b"//"))
         || [&b".pem"[..], b".key", b".json", b".txt", b".crt", b".yml", b".yaml", b".toml", b".pub"]
             .iter()
             .any(|end| value.ends_with(end))
@@ -366,6 +380,9 @@ pub(super) fn is_technical(value: &[u8]) -> bool {
 
 /// A regular expression.
 pub(super) fn is_pattern(value: &[u8]) -> bool {
+    if value.starts_with(b".*") {
+        return true;
+    }
     let special = |byte: &u8| matches!(byte, b'\\' | b'(' | b'[' | b']' | b'^');
     if !value.iter().take(256).any(special) {
         return false;
@@ -387,6 +404,20 @@ pub(super) fn is_pattern(value: &[u8]) -> bool {
     ];
     value.len() <= 256 && signs.iter().any(|sign| value.windows(sign.len()).any(|part| part == *sign))
         || value.starts_with(b"^") && value.ends_with(b"$")
+}
+
+/// The name of a long option, such as `--api-key`.
+pub(super) fn is_flag(value: &[u8]) -> bool {
+    value.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-')
+}
+
+/// Letters in random case, with a dot among them: no path of names.
+pub(super) fn is_jumbled(value: &[u8]) -> bool {
+    value.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 3
+        && value.iter().filter(|byte| byte.is_ascii_lowercase()).count() >= 3
+        && value.len() >= 10
+        && is_random(value)
+        && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_'))
 }
 
 /// `SecretString`, `includeCredentials`: the name of a type or a variable.
@@ -430,23 +461,24 @@ pub(super) fn is_pointer(value: &[u8]) -> bool {
 
 /// As [`is_mixed`], and long, and of one piece: a generated key.
 pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
-    let plain = value
-        .iter()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'~'));
-    let digits = value.iter().filter(|b| b.is_ascii_digit()).count();
-    let upper = value.iter().filter(|b| b.is_ascii_uppercase()).count();
-    let lower = value.iter().filter(|b| b.is_ascii_lowercase()).count();
-    let hex = value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit);
-    plain
-        && value.len() >= least
-        && digits >= 2
-        && (hex
-            || upper >= 2 && lower >= 2
-            || (digits >= 4
-                && upper + lower >= 8
-                && !value.contains(&b'.')
-                && !value.contains(&b'-')
-                && !value.contains(&b'/')))
+    if value.len() < least {
+        return false;
+    }
+    let (mut digits, mut upper, mut lower, mut parted) = (0_usize, 0_usize, 0_usize, false);
+    for byte in value {
+        match byte {
+            b'0'..=b'9' => digits += 1,
+            b'A'..=b'Z' => upper += 1,
+            b'a'..=b'z' => lower += 1,
+            b'.' | b'-' | b'/' => parted = true,
+            b'+' | b'=' | b'_' | b'~' => {}
+            _ => return false,
+        }
+    }
+    digits >= 2
+        && (upper >= 2 && lower >= 2
+            || digits >= 4 && upper + lower >= 8 && !parted
+            || value.len() >= 32 && value.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// A seed in base32.

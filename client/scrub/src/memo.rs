@@ -8,6 +8,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// Who asks. Each has a memory of its own, so that two rules that look at different places do not make each
@@ -76,13 +77,52 @@ struct Stretch {
     ends: bool,
 }
 
+/// What is known by keys that no text can choose, so a quick hash will do.
+type Known<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
+
+/// A quick hash.
+#[derive(Debug, Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut eight = [0; 8];
+            for (to, from) in eight.iter_mut().zip(chunk) {
+                *to = *from;
+            }
+            self.write_u64(u64::from_le_bytes(eight));
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number.cast_unsigned() as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
+
 /// The memory for one text.
 #[derive(Debug)]
 pub(super) struct Memo {
     forward: [Cell<Option<Stretch>>; SITES],
     backward: [Cell<Option<Stretch>>; SITES],
-    words: RefCell<HashMap<(Site, &'static str), Stretch>>,
-    settled: RefCell<HashMap<Settled, usize>>,
+    words: RefCell<Known<(Site, &'static str), Stretch>>,
+    settled: RefCell<Known<Settled, usize>>,
 }
 
 impl Memo {
@@ -90,8 +130,8 @@ impl Memo {
         Self {
             forward: std::array::from_fn(|_| Cell::new(None)),
             backward: std::array::from_fn(|_| Cell::new(None)),
-            words: RefCell::new(HashMap::new()),
-            settled: RefCell::new(HashMap::new()),
+            words: RefCell::default(),
+            settled: RefCell::default(),
         }
     }
 

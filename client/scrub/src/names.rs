@@ -18,7 +18,8 @@ pub(super) enum Trust {
 }
 
 /// What is added to a secret's name and says nothing: `tokenValue`, `DB_PASSWORD_PROD`, `password_confirmation`.
-const QUALIFIERS: [&str; 37] = [
+const QUALIFIERS: [&str; 38] = [
+    "base",
     "full",
     "value",
     "string",
@@ -242,6 +243,12 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "passwd",
         "passphrase",
         "passwort",
+        "passord",
+        "passordet",
+        "adgangskode",
+        "adgangskoden",
+        "jelszo",
+        "lozinka",
         "userpass",
         "dbpass",
         "rootpass",
@@ -372,8 +379,9 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
     }
     if is(&["auth", "login", "userpwd", "httpuserpwd", "user", "userinfo", "authbasic", "basicauthuserinfo"])
         || ends(&["userinfo", "proxyuser"])
-        || ends(&["auth"]) && name.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
-        || ends(&["basicauth", "registryauth", "proxyauth", "optuserpwd"])
+        || ends(&["auth"])
+            && name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        || ends(&["basicauth", "rawauth", "registryauth", "proxyauth", "optuserpwd"])
     {
         return Some((BasicAuth, Trust::Weak));
     }
@@ -409,6 +417,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "callback",
         "tel",
     ]) && !ends(&["callback"])
+        || ends(&["nummer", "number", "nr", "no", "num", "numero"])
+            && has(&["mobil", "telefon", "handy", "phone", "fax", "cell", "whatsapp"])
     {
         return Some((Phone, Trust::Digits));
     }

@@ -11,9 +11,40 @@ use std::ops::Range;
 /// `password authentication failed (tried "…")`, `SET PASSWORD FOR 'name' = '…'`, `password for user bob: …`: what a
 /// word or a sign before it says to be the password.
 pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candidate>) {
-    const SAID: [&str; 18] = [
-        "tried", " with", " using", " value", " was", " is", " got", " be", " to", ":", "=", " given",
-        " said", "(", " from", " as", " enter", " of",
+    const SAID: [&str; 33] = [
+        " still",
+        " now",
+        " expected",
+        " er",
+        " lautet",
+        " ist",
+        " est",
+        " es",
+        " jest",
+        " är",
+        " è",
+        " é",
+        "->",
+        "→",
+        " are",
+        "tried",
+        " with",
+        " using",
+        " value",
+        " was",
+        " is",
+        " got",
+        " be",
+        " to",
+        ":",
+        "=",
+        " given",
+        " said",
+        "(",
+        " from",
+        " as",
+        " enter",
+        " of",
     ];
     // A word that goes on is none.
     if is_word(text.at(name.end)) {
@@ -76,6 +107,25 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
             return;
         }
         from = end + 1;
+    }
+    // Below it, as tests compare: `expected: '…'`.
+    if line.end < text.len() && text.find(Site::Compared, name.end..line.end, "mismatch").is_some() {
+        let next = text.run(line.end + 1, 8, |byte| matches!(byte, b' ' | b'-' | b'+'));
+        let start = text.run(next, 12, |byte| byte.is_ascii_alphabetic() || matches!(byte, b':' | b' '));
+        let sign = text.at(start);
+        let end = text.run(start + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
+        if matches!(sign, b'"' | b'\'') && text.at(end) == sign && fits(text.slice(start + 1..end)) {
+            found.push(password(start + 1..end));
+        }
+    }
+    // `…  <- password`
+    let arrow = text.run_back(name.start, 4, |byte| matches!(byte, b'<' | b'-' | b' '));
+    if text.peek(arrow..name.start).trim_ascii() == b"<-" {
+        let open = text.run_back(arrow, 64, |byte| !byte.is_ascii_whitespace());
+        let stop = text.run(open, 64, |byte| !byte.is_ascii_whitespace());
+        if fits(text.slice(open..stop)) {
+            found.push(password(open..stop));
+        }
     }
     // A quote before the name: `"…" is not a valid password`.
     let first = line.start.max(name.start.saturating_sub(APART / 2));
@@ -150,7 +200,13 @@ pub(super) fn apart(text: Text<'_>, category: Category, name: &Range<usize>) -> 
     let candidate = |range: Range<usize>| {
         let word = text.slice(range.clone());
         let whole = !part(text.before(range.start)) && !part(text.at(range.end));
-        let hex = word.iter().all(u8::is_ascii_hexdigit);
+        // `JID-‹hex›`: a thing's id.
+        let bare = word
+            .iter()
+            .position(|byte| *byte == b'-')
+            .filter(|at| (1..=8).contains(at) && word.iter().take(*at).all(u8::is_ascii_uppercase));
+        let bare = bare.and_then(|at| word.get(at + 1..)).unwrap_or(word);
+        let hex = bare.iter().all(u8::is_ascii_hexdigit);
         (whole
             && !hex
             && looks::is_generated(word, 24)

@@ -210,7 +210,8 @@ fn long(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
     let known = prefix.is_empty()
         || prefix == b"0x"
         || prefix == b"0X"
-        || (prefix.ends_with(b"_") && prefix != b"fix_");
+        // An id in XML begins with a sign.
+        || (prefix.ends_with(b"_") && prefix != b"fix_" && !(prefix == b"_" && text.before(word.start) == b'"'));
     if known && hex::is_secret(text, start..word.end) {
         found.push(Candidate { category: Category::HighEntropyHex, range: start..word.end });
     }
@@ -234,6 +235,22 @@ pub(super) fn track(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
     let end = text.run(start, 20, |byte| byte.is_ascii_digit());
     if end >= start + 13 && text.at(end) == b'^' {
         card(text, start, end, found);
+    }
+}
+
+/// `Track 1: B4…^NAME^…`
+pub(super) fn stripe(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
+    let sign = text.run(start, 16, |byte| !matches!(byte, b'B' | b'\n'));
+    if text.at(sign) == b'B' {
+        track(text, sign + 1, found);
+    }
+}
+
+/// A social security number as a field of EDI: nine digits up to the next sign.
+pub(super) fn edi(text: Text<'_>, start: usize, found: &mut Vec<Candidate>) {
+    let end = text.run(start, 10, |byte| byte.is_ascii_digit());
+    if end == start + 9 && matches!(text.at(end), b'~' | b'*' | b'\n' | b' ' | 0) {
+        found.push(Candidate { category: Category::Ssn, range: start..end });
     }
 }
 

@@ -23,6 +23,12 @@ pub(super) fn begin(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     }
     let from = text.run(label, 5, |byte| byte == b'-');
     let end = body_end(text, from);
+    // A message that only names the header.
+    let named =
+        end == from && matches!(text.at(from), b'"' | b'`') && text.before(anchor.start) == text.at(from);
+    if named && !text.starts(from, "\" +") {
+        return;
+    }
     push(found, anchor.start..end);
     if end == from {
         logged(text, anchor.start, from, found);

@@ -154,7 +154,14 @@ const PROGRAMS: &[Row] = &[
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
     (&["net user"], &[(Word(1), Secretly)], Password),
     (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted), (Word(1), Oddly)], Token),
-    (&["user:password", "users add", "user:create", "xauth"], &[(Word(1), Whole)], Password),
+    (&["user:password", "user:create", "xauth"], &[(Word(1), Whole)], Password),
+    (&["users add"], &[(Word(1), Secretly)], Password),
+    (&["security import"], &[(Flag("-P"), Whole)], Password),
+    (&["signtool sign"], &[(Flag("/p"), Whole)], Password),
+    (&["osslsigncode sign"], &[(Flag("-pass"), Whole)], Password),
+    (&["db2 connect"], &[(Next("using"), Whole)], DatabaseUrl),
+    (&["isql"], &[(Word(2), Secretly)], DatabaseUrl),
+    (&["kubeadm token create"], &[(Word(0), Secretly)], Token),
     (&["veracrypt", "couchbase-cli", "truecrypt", "teamviewer"], &[(Flag("-p"), Whole)], Password),
     (&["ftp> user"], &[(Word(1), Whole)], Password),
     (&["socks5", "socks4"], &[(Word(3), Secretly)], BasicAuth),
@@ -197,7 +204,11 @@ const PROGRAMS: &[Row] = &[
     (&["mc alias set", "mc config host add"], &[(Word(2), Whole), (Word(3), Whole)], Aws),
     (&["ykman oath accounts add"], &[(Word(1), Whole)], TotpSeed),
     (&["connect", "conn"], &[(Word(0), LoginAt)], DatabaseUrl),
-    (&["sqlplus", "sqlldr", "expdp", "impdp", "rman"], &[(Any, Login)], DatabaseUrl),
+    (
+        &["sqlplus", "sqlldr", "expdp", "impdp", "rman", "exp", "imp", "sqlcl", "sql", "dgmgrl"],
+        &[(Any, Login)],
+        DatabaseUrl,
+    ),
 ];
 
 /// Every program's name with the blank after it, in the order that [`detect`] counts by.
@@ -381,7 +392,15 @@ pub(super) fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Ran
     let inner = match part {
         Whole => 0..value.len(),
         Generated if is_uuid(value) => 0..value.len(),
-        Secretly if is_mixed(value, 6) && !value.starts_with(b"/") => 0..value.len(),
+        // `Username/Password` is none.
+        Secretly
+            if super::looks::is_chosen(value)
+                && !value.starts_with(b"/")
+                && !every(value, |byte| byte.is_ascii_alphabetic() || byte == b'/')
+                || super::looks::is_chosen(value) && every(value, |byte| byte.is_ascii_alphabetic()) =>
+        {
+            0..value.len()
+        }
         Generated if is_generated(value, 20) && is_random(value) && !is_address(value) => 0..value.len(),
         Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
         Oddly if is_unlike_prose(value) => 0..value.len(),

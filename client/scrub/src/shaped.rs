@@ -4,7 +4,7 @@ use super::Candidate;
 use super::category::Category;
 use super::looks::{is_address, is_generated, is_location, is_random};
 use super::memo::Site;
-use super::text::{Text, is_base64};
+use super::text::{Text, is_shaped};
 use super::words::{Words, find};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -125,12 +125,14 @@ static PUBLIC: LazyLock<Words> = LazyLock::new(|| {
 
 /// The end of the word around a part of it.
 pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candidate>) -> usize {
-    let fits = |byte: u8| is_base64(byte) || matches!(byte, b'_' | b'-' | b'.');
     // What stands before a sign of equality is a name.
-    let start = text.run_back(part.start, 96, |byte| fits(byte) && byte != b'=');
-    let end = text.run(part.end, 256, fits);
+    let start = text.run_back(part.start, 96, |byte| is_shaped(byte) && byte != b'=');
+    let end = text.run(part.end, 256, is_shaped);
     let end = if text.before(end) == b'.' { end - 1 } else { end };
     let word = text.slice(start..end);
+    if word.len() < LEAST {
+        return end;
+    }
     let (before, after) = (text.before(start), text.at(end));
     let opens = matches!(
         before,
@@ -140,15 +142,11 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
         || matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
     let cased = matches!(before, b':' | b'=')
         || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
-    let hex = || word.strip_prefix(b"0x").unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
-    if !opens
-        || !closes
-        || !cased
-        || word.len() < LEAST
-        || !is_generated(word, LEAST)
-        || hex()
-        || !is_random(word)
-    {
+    // Or hex after letters of a kind: `JID-‹hex›`.
+    let kind = word.iter().position(|byte| !byte.is_ascii_uppercase()).filter(|at| (1..=8).contains(at));
+    let digits = kind.and_then(|at| word.get(at..)?.strip_prefix(b"-")).or(word.strip_prefix(b"0x"));
+    let hex = || digits.unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
+    if !opens || !closes || !cased || !is_generated(word, LEAST) || hex() || !is_random(word) {
         return end;
     }
     let line = text.line(start);
@@ -162,6 +160,11 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     let key = || find(near, b"key").is_some();
     if word.len() == 88 && word.ends_with(b"=") && key() && (!digest() || find(near, b"sharedkey").is_some())
     {
+        found.push(Candidate { category: Category::Azure, range: start..end });
+        return end;
+    }
+    let azure = || text.has(Site::Line, line.clone(), &["documents.azure.com", "core.windows.net"]);
+    if word.len() == 88 && word.ends_with(b"=") && before == b'"' && azure() {
         found.push(Candidate { category: Category::Azure, range: start..end });
         return end;
     }

@@ -155,12 +155,39 @@ pub(super) fn every(bytes: &[u8], fits: impl Fn(u8) -> bool) -> bool {
     length == bytes.len()
 }
 
+/// What a byte may be part of, in a bit for each.
+const BASE64: u8 = 1;
+const TOKEN: u8 = 2;
+const SHAPED: u8 = 4;
+static KINDS: [u8; 256] = {
+    let mut kinds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let letter = (byte as u8).is_ascii_alphanumeric();
+        let base64 = letter || matches!(byte as u8, b'+' | b'/' | b'=');
+        let token = letter || matches!(byte as u8, b'_' | b'-');
+        let shaped = base64 || token || byte as u8 == b'.';
+        kinds[byte] = (BASE64 * base64 as u8) | (TOKEN * token as u8) | (SHAPED * shaped as u8);
+        byte += 1;
+    }
+    kinds
+};
+
+fn is_kind(byte: u8, kind: u8) -> bool {
+    KINDS.get(usize::from(byte)).is_some_and(|kinds| kinds & kind != 0)
+}
+
 pub(super) fn is_base64(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+    is_kind(byte, BASE64)
 }
 
 pub(super) fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+    is_kind(byte, TOKEN)
+}
+
+/// Base64 of either alphabet, or a dot.
+pub(super) fn is_shaped(byte: u8) -> bool {
+    is_kind(byte, SHAPED)
 }
 
 pub(super) fn is_word(byte: u8) -> bool {

@@ -2,11 +2,11 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_chosen, is_mixed, is_placeholder};
+use super::looks::{is_bootstrap, is_camel, is_chosen, is_generated, is_placeholder, is_uuid};
 use super::memo::{Settled, Site};
 use super::programs::Part::{After, Whole};
 use super::programs::{arguments, cut};
-use super::text::{Text, every};
+use super::text::{Text, every, is_shaped};
 use super::words::find;
 use Category::{BasicAuth, Password};
 use std::ops::Range;
@@ -96,6 +96,30 @@ pub(super) fn wifi(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
     }
 }
 
+/// The line below a command that prints a secret: `wg genkey`.
+pub(super) fn printed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let part = |byte: u8| is_shaped(byte) || byte == b'~';
+    let end = text.run(anchor.end, 512, part);
+    let value = text.slice(anchor.end..end);
+    let whole = matches!(text.at(end), b'\n' | b'\r' | 0);
+    if whole && (is_generated(value, 16) || is_uuid(value) || is_bootstrap(value)) {
+        let key = find(text.slice(anchor.clone()), b"gen").is_some();
+        let category = if key { Category::PrivateKey } else { Category::Token };
+        found.push(Candidate { category, range: anchor.end..end });
+    }
+}
+
+/// `[BasicAuth]` of Hurl: a name, a colon and the secret on the next line.
+pub(super) fn section(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let line = text.run(anchor.end, 4, |byte| byte.is_ascii_whitespace());
+    let colon = text.run(line, 64, |byte| !byte.is_ascii_whitespace() && byte != b':');
+    let start = text.blanks(colon + 1);
+    let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace());
+    if text.at(colon) == b':' && colon > line && end > start && !is_placeholder(text.peek(start..end)) {
+        found.push(Candidate { category: BasicAuth, range: start..end });
+    }
+}
+
 /// `-u name:secret` of any program.
 pub(super) fn pair_flag(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let start = text.run(anchor.end, 2, |byte| matches!(byte, b'"' | b'\''));
@@ -151,7 +175,16 @@ pub(super) fn beside_user(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<
     let Some(word) = words.first().map(|word| word.plain.clone()) else { return };
     let value = text.slice(word.clone());
     let place = |byte: &u8| matches!(byte, b'/' | b':');
-    if is_mixed(value, 6) && !value.iter().any(place) && !value.starts_with(b"-") && !is_placeholder(value) {
+    let cases = value.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 3
+        && value.len() >= 8
+        && value.iter().all(u8::is_ascii_alphabetic)
+        && value.iter().any(u8::is_ascii_lowercase)
+        && !is_camel(value);
+    if (cases || is_chosen(value))
+        && !value.iter().any(place)
+        && !value.starts_with(b"-")
+        && !is_placeholder(value)
+    {
         found.push(Candidate { category: Password, range: word });
     }
 }

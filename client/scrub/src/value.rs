@@ -37,7 +37,9 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
     let at = text.blanks(closed);
     let spaced = at > closed;
     // `${PASSWORD:0:2}`: a part of a variable.
-    let part = text.before(name.start) == b'{' && text.at(at) == b':' && text.at(at + 1).is_ascii_digit();
+    let part = text.before(name.start) == b'{'
+        && text.at(at) == b':'
+        && (text.at(at + 1).is_ascii_digit() || matches!(text.at(at + 1), b'?' | b'+'));
     if part && text.before(name.start - 1) == b'$' {
         return None;
     }
@@ -294,7 +296,7 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     if matches!(text.at(at), b'\'' | b'"') || declared || kind || opened(text, at) > at {
         return read(text, at, Tie::Beside, &name);
     }
-    for verb in ["is ", "was ", "set to ", "to ", "is: ", "of "] {
+    for verb in ["is ", "are ", "was ", "set to ", "to ", "is: ", "of "] {
         if text.starts(at, verb) {
             let value = read(text, text.blanks(at + verb.len()), Tie::Beside, &name);
             // `argument "password" to "connect"`
