@@ -33,7 +33,7 @@ pub(super) fn serve(socket: OwnedFd) -> io::Result<()> {
     let raws = |paths: &[PathBuf]| paths.iter().map(Raw::from).collect();
     let ready = ReadyInfo {
         privileged: session.privileged,
-        cgroup: session.cgroups.is_some(),
+        groups: session.cgroups.as_ref().map(|parent| Raw::from(parent.path())),
         hidden: raws(&session.view.hidden),
         masked: raws(&session.view.masked),
         overlays: session.view.overlays.iter().map(|overlay| Raw::from(&overlay.point)).collect(),
