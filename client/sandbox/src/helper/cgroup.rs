@@ -18,7 +18,7 @@ const PREFIX: &str = "zx1-sandbox-";
 /// As many as one helper tries for one group.
 const NAMES_MAX: u32 = 100;
 /// Longest time to wait for the end of one group's processes, and to begin with another group.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(3);
 /// Largest number that the kernel takes in pids.max.
 const PIDS_MAX: u32 = 4 << 20;
 

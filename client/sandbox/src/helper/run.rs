@@ -557,6 +557,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 mod tests {
     use super::*;
 
+    #[allow(clippy::zombie_processes, reason = "waitpid takes the status, as for a run's first process")]
     fn verdict(line: &str) -> Reply {
         let child = std::process::Command::new("sh").args(["-c", line]).spawn().unwrap();
         let pid = Pid::from_child(&child);
