@@ -221,6 +221,7 @@ impl Builder {
             socket,
             child,
             info: Info::default(),
+            groups: None,
             work_tree,
             masked: masks.clone(),
             protected,
@@ -239,7 +240,10 @@ impl Builder {
         });
         sandbox.send(&setup, &[])?;
         match sandbox.receive()?.0 {
-            Reply::Ready(ready) => sandbox.info = Info::from(ready),
+            Reply::Ready(ready) => {
+                sandbox.groups = ready.groups.as_ref().map(Raw::path);
+                sandbox.info = Info::from(ready);
+            }
             Reply::Failed(error) => return Err(error),
             other => return Err(unexpected(&other)),
         }
@@ -284,7 +288,7 @@ impl From<ReadyInfo> for Info {
         let paths = |raws: Vec<Raw>| raws.iter().map(Raw::path).collect();
         Self {
             privileged: ready.privileged,
-            limits_by: if ready.cgroup { "cgroup v2" } else { "rlimits and watching" },
+            limits_by: if ready.groups.is_some() { "cgroup v2" } else { "rlimits and watching" },
             hidden: paths(ready.hidden),
             masked: paths(ready.masked),
             overlays: paths(ready.overlays),
@@ -322,6 +326,8 @@ pub struct Sandbox {
     socket: OwnedFd,
     child: Child,
     info: Info,
+    /// Where the helper makes the groups of runs.
+    groups: Option<PathBuf>,
     work_tree: PathBuf,
     masked: Vec<PathBuf>,
     protected: Protected,
@@ -645,7 +651,13 @@ impl Drop for Sandbox {
     /// Ends the helper and waits for it: afterwards the upper layers do not exist any more.
     fn drop(&mut self) {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
-        let _ = self.child.wait();
+        let status = self.child.wait();
+        // A helper that was killed could not remove the group of its run.
+        if let Some(groups) = &self.groups
+            && !status.is_ok_and(|status| status.success())
+        {
+            helper::remove_left(groups);
+        }
     }
 }
 

@@ -100,7 +100,8 @@ pub(crate) enum Reply {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReadyInfo {
     pub(crate) privileged: bool,
-    pub(crate) cgroup: bool,
+    /// Where the groups of runs are, if limits are kept by groups.
+    pub(crate) groups: Option<Raw>,
     pub(crate) hidden: Vec<Raw>,
     pub(crate) masked: Vec<Raw>,
     pub(crate) overlays: Vec<Raw>,

@@ -15,6 +15,8 @@ mod serve;
 mod session;
 mod view;
 
+pub(crate) use cgroup::remove_left;
+
 /// First argument that makes a program the helper.
 pub(crate) const ARGUMENT: &str = "zx1-sandbox-helper";
 

@@ -198,6 +198,10 @@ impl Watch {
                 Reply::Exited { exit, signal, limit: limit.or(seen).or(self.ended_by) }
             }
             _ => {
+                if let Some(code) = status.and_then(WaitStatus::exit_status) {
+                    let detail = format!("the run's first process ended by itself with exit code {code}");
+                    return Reply::Failed(SandboxError::setup("watching the command", detail));
+                }
                 let memory = group.is_some_and(cgroup::Group::out_of_memory).then_some(LimitKind::Memory);
                 let signal = status.and_then(WaitStatus::terminating_signal).or(Some(libc::SIGKILL));
                 Reply::Exited { exit: None, signal, limit: self.ended_by.or(memory) }
@@ -307,7 +311,7 @@ impl First<'_> {
             limit_pids(proc, self.request.processes);
         }
         // System V memory belongs to no process. An ordinary user has this right since Linux 5.19.
-        let pages = self.request.memory / rustix::param::page_size() as u64;
+        let pages = self.request.memory / self.session.page_size;
         let _ = fs::write(proc.join("sys/kernel/shmall"), pages.to_string());
         if self.session.privileged {
             // Root can serve on any port outside, so a fix has to be able to here.
@@ -547,4 +551,26 @@ fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
 
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[allow(clippy::zombie_processes, reason = "waitpid takes the status, as for a run's first process")]
+    fn verdict(line: &str) -> Reply {
+        let child = std::process::Command::new("sh").args(["-c", line]).spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let (_, status) = rustix::process::waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap();
+        let watch = Watch { pid: 0, deadline: Instant::now(), ended_by: None, last: None };
+        watch.verdict(None, Some(status))
+    }
+
+    #[test]
+    fn a_first_process_that_ends_without_an_answer_is_no_command_that_was_killed() {
+        let Reply::Failed(error) = verdict("exit 101") else { panic!("a fault of the sandbox") };
+        assert!(error.to_string().contains("exit code 101"), "{error}");
+        let killed = Reply::Exited { exit: None, signal: Some(9), limit: None };
+        assert_eq!(format!("{:?}", verdict("kill -KILL $$")), format!("{killed:?}"));
+    }
 }

@@ -26,14 +26,17 @@ pub(super) fn serve(socket: OwnedFd) -> io::Result<()> {
     let Some((Request::Setup(wanted), _)) = wire::receive(&socket)? else {
         return Err(Error::other("no set-up request"));
     };
+    let page_size = rustix::param::page_size() as u64;
     let session = match set_up(&wanted) {
-        Ok((view, privileged, cgroups, filter)) => Session { socket, view, privileged, cgroups, filter },
+        Ok((view, privileged, cgroups, filter)) => {
+            Session { socket, view, privileged, cgroups, page_size, filter }
+        }
         Err(error) => return wire::send(&socket, &Reply::Failed(error), &[]),
     };
     let raws = |paths: &[PathBuf]| paths.iter().map(Raw::from).collect();
     let ready = ReadyInfo {
         privileged: session.privileged,
-        cgroup: session.cgroups.is_some(),
+        groups: session.cgroups.as_ref().map(|parent| Raw::from(parent.path())),
         hidden: raws(&session.view.hidden),
         masked: raws(&session.view.masked),
         overlays: session.view.overlays.iter().map(|overlay| Raw::from(&overlay.point)).collect(),

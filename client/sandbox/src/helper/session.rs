@@ -13,6 +13,8 @@ pub(super) struct Session {
     /// Root, with rights of its own: no user namespace was needed to mount.
     pub(super) privileged: bool,
     pub(super) cgroups: Option<cgroup::Parent>,
+    /// Bytes of a page. Before Linux 6.4 it is read from /proc/self, which a run's first process does not have.
+    pub(super) page_size: u64,
     /// Compiled once; every run installs it.
     pub(super) filter: Vec<seccompiler::BpfProgram>,
 }

@@ -17,7 +17,9 @@ scenarios! {
     contained:
         limits_are_by_groups
         a_run_has_a_group_with_all_limits_and_leaves_none
-        a_killed_helper_leaves_no_group_for_long
+        a_killed_helper_leaves_no_group_to_its_caller
+        who_starts_next_removes_what_is_left_of_the_dead_with_its_processes
+        groups_of_the_living_and_of_others_stay
         every_kind_of_memory_counts
         refused_processes_are_the_verdict
         files_within_the_disk_limit_are_no_memory
@@ -172,24 +174,69 @@ fn a_run_has_a_group_with_all_limits_and_leaves_none(_: Who) {
     assert_eq!(groups(), Vec::<String>::new());
 }
 
-fn a_killed_helper_leaves_no_group_for_long(_: Who) {
+/// A sandbox whose helper was killed while a command ran.
+fn with_killed_helper() -> Sandbox {
     let mut killed = sandbox();
     let outcome = killed.run_with(&Command::shell("echo started; sleep 60"), &limits(), |_, _| {
         let helper = helper().expect("the helper runs");
         rustix::process::kill_process(helper, rustix::process::Signal::KILL).unwrap();
     });
     assert_eq!(outcome.unwrap_err().code(), 9209);
-    drop(killed);
+    killed
+}
+
+fn a_killed_helper_leaves_no_group_to_its_caller(_: Who) {
+    let killed = with_killed_helper();
     assert_eq!(groups().len(), 1, "nobody was there to remove it");
-    // The kernel ends the run's processes in its own time.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while is_populated(&own().join(&groups()[0])) {
-        assert!(std::time::Instant::now() < deadline, "the run goes on without its helper");
-        std::thread::yield_now();
-    }
-    let mut next = sandbox();
-    good(&mut next, "true");
+    drop(killed);
     assert_eq!(groups(), Vec::<String>::new());
+}
+
+fn who_starts_next_removes_what_is_left_of_the_dead_with_its_processes(_: Who) {
+    // As if the caller had been killed too.
+    std::mem::forget(with_killed_helper());
+    assert_eq!(groups().len(), 1, "nobody was there to remove it");
+    // The kernel ends a run with its helper; should a process be left all the same, nothing else would end it.
+    let mut left = process_in("zx1-sandbox-1-0");
+    let mut next = sandbox();
+    assert_eq!(groups(), Vec::<String>::new());
+    let status = left.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{status}");
+    good(&mut next, "true");
+}
+
+fn groups_of_the_living_and_of_others_stay(_: Who) {
+    let others =
+        ["zx1-sandbox", "zx1-sandbox-", "zx1-sandbox-1", "zx1-sandbox-1-0-0", "zx1-sandbox-1-x", "other-1-0"];
+    let mut processes = others.map(process_in);
+    let mut seen = None;
+    let outcome = sandbox()
+        .run_with(&Command::shell("echo started; sleep 3; echo done"), &limits(), |_, _| {
+            seen.get_or_insert_with(|| {
+                let before = groups();
+                good(&mut sandbox(), "true");
+                (before, groups())
+            });
+        })
+        .unwrap();
+    assert!(outcome.success() && outcome.stdout.text().ends_with("done\n"), "{outcome:?}");
+    let (before, after) = seen.unwrap();
+    assert_eq!((before.len(), &before), (others.len() + 1, &after));
+    for (name, process) in others.iter().zip(&mut processes) {
+        assert!(process.try_wait().unwrap().is_none(), "{name}");
+        process.kill().unwrap();
+        process.wait().unwrap();
+        fs::remove_dir(own().join(name)).unwrap();
+    }
+}
+
+/// A process of nobody's run, in a new group of this name.
+fn process_in(name: &str) -> std::process::Child {
+    let group = own().join(name);
+    fs::create_dir(&group).unwrap();
+    let child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+    fs::write(group.join("cgroup.procs"), child.id().to_string()).unwrap();
+    child
 }
 
 /// The helper of the only sandbox of this jail.
