@@ -22,11 +22,14 @@ which is what is measured now. First measurements, before any of a lot's misses 
   fresh 11    0.955 of 512 secrets, 2.5 % of 475 clean lines
   fresh 12    0.988 of 561 secrets, 2.8 % of 538 clean lines (written by somebody who never saw the rules, as from here on)
   fresh 13    0.972 of 562 secrets, 3.7 % of 596 clean lines
-  unseen      0.968 of 561 secrets, 2.2 % of 697 clean lines (below the bar: database_url 0.857, basic_auth 0.886,
+  fresh 14    0.968 of 561 secrets, 2.2 % of 697 clean lines (below the bar: database_url 0.857, basic_auth 0.886,
               ssn 0.943)
+  fresh 15    0.977 of 915 secrets, 1.0 % of 732 clean lines (below the bar: password 0.879, basic_auth 0.938)
+  unseen      0.963 of 1015 secrets, 1.5 % of 1081 clean lines (below the bar: the whole, password 0.828,
+              database_url 0.921, basic_auth 0.924)
 
-Nobody has looked at the misses of `unseen`. The rules have grown since it was first measured, with contexts that their
-writer made up in the categories where it had fallen short, so what measure.py prints for it is no first measurement.
+Nobody has looked at the misses of `unseen`. Four words that are no password (`mismatch`, …) were added after it was
+measured.
 
 The lots of fresh.py that were never measured first are those that the writer of the rules made up to find what they
 miss; they stand after lot 11 there.

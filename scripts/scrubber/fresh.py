@@ -383,6 +383,99 @@ api.key: «low40»    # billing provider, production
 http.DefaultClient: Get "https://api.exchange.test/latest?access_key=«hex32»": context deadline exceeded
 PAGERDUTY_ROUTING_KEY=«hex32»
 plaid = PlaidApi(clientId: "‹hex24›", secret: "«hex30»")
+  "env": {⏎    "WEATHER_API_KEY": "«hex32»",⏎    "NODE_ENV": "development"⏎  }
+execve("/usr/bin/curl", ["curl", "-H", "X-Api-Key: «mixed40»", "https://api.example.test"], 0x7ffd /* 31 vars */) = 0
+Stripe.apiKey = "«stripe»";
+stripe listen --api-key «stripe» --forward-to localhost:4242
+~/.config/openai/config.json: {"api_key": "«openai»"}
+client := openai.NewClient("«openai»")
+x-api-key: «anthropic»⏎anthropic-version: 2023-06-01
+library(ellmer); chat_anthropic(api_key = "«anthropic»")
+SENDGRID_API_KEY «sendgrid» has insufficient mail.send scope
+Mailgun\Mailgun::create('«mailgun»')->messages()->send($domain, $params);
+{"name":"GROQ_API_KEY","value":"«groq»","type":"SECRET"}
+NEW_RELIC_LICENSE_KEY=«newrelic» java -javaagent:newrelic.jar -jar app.jar
+figma-export --token «figma» --file ‹mixed22›
+[secrets]⏎notion_token = "«notion»"
+LinearClient(apiKey: "«linear»").viewer
+REPLICATE_API_TOKEN «replicate» was revoked because it was found in a public repository
+"perplexity": {"command": "npx", "env": {"PERPLEXITY_API_KEY": "«pplx»"}}
+litellm.AuthenticationError: OpenrouterException - key=«openrouter»
+shopify theme push --password «shopify» --store acme
+postman login --with-api-key «postman»
+square_access_token=«square»
+{:api-key "«mixed32»" :base-url "https://geo.example.test"}
+val retrofit = api.search(query, apiKey = "«hex32»")
+logstash: output { http { headers => { "X-Api-Key" => "«mixed40»" } } }
+bugsnag.api.key.private=«hex32»
+vim.g.codeium_api_key = "«uuid»"
+nushell: $env.TAVILY_API_KEY = "tvly-«mixed32»"
+var headers = {"Authorization": "Api-Key «low8».«mixed32»"};
+kaggle.json: {"username":"‹user›","key":"«hex32»"}
+// curl 'https://api.tiles.test/v4/style.json?access_key=«mixed64»'
+HTTParty.get(url, headers: { "apikey" => "«mixed40»" })
+cd /srv && VIRUSTOTAL_API_KEY=«hex64» ./scan.py sample.bin
+DATADOG_API_KEY «hex32» is not valid for site datadoghq.eu
+output.elasticsearch.api_key: "‹url20›:«url22»"
+Serilog Seq sink: apiKey "«mixed20»" returned 403
+brevo: xkeysib-«hex64»-«mixed16»
+Traceback (most recent call last):⏎  File "/app/forecast.py", line 8, in <module>⏎    api_key = "«hex32»"
+reqwest::Client::new().get(url).header("x-api-key", "«mixed40»").send().await?
+builder.Services.AddHttpClient("geo", c => c.DefaultRequestHeaders.Add("X-Api-Key", "«mixed32»"));
+key: «hex32»  # OpenWeather API key, do not commit
+I pasted our API key into the ticket by mistake: «mixed40»
+Stripe\Stripe::setApiKey('«stripe»');
+{:error, %Stripe.Error{message: "Expired API Key provided: «stripe»"}}
+openai api chat.completions.create -m gpt-4o --api-key «openai»
+  [openai]⏎  key = «openai»⏎  model = gpt-4o-mini
+let client = OpenAIClient::builder().with_api_key("«openai»").build()?;
+curl https://api.anthropic.com/v1/messages --header "x-api-key: «anthropic»"
+"claude": { "type": "anthropic", "apiKey": "«anthropic»" },
+anthropic.NewClient(option.WithAPIKey("«anthropic»"))
+sendgrid.SendGridAPIClient(api_key="«sendgrid»").send(message)
+mailer.sendgrid.key = «sendgrid»
+spring.sendgrid.api-key: «sendgrid»
+curl -s --user 'api:«mailgun»' https://api.mailgun.net/v3/mg.example.org/messages
+anymail: { "MAILGUN_API_KEY": "«mailgun»" }
+export GROQ_API_KEY=«groq»; python agent.py
+ChatGroq(model="llama-3.1-8b", api_key="«groq»")
+<newrelic><service licenseKey="«newrelic»" /></newrelic>
+NRIA_LICENSE_KEY: «newrelic»
+figma.Client("«figma»").file(key)
+const notion = new Client({ auth: "«notion»" });
+Linear SDK: InvalidInputLinearError for key «linear»
+replicate run acme/model --token «replicate»
+OpenAI(api_key="«pplx»", base_url="https://api.perplexity.ai")
+continue/config.yaml: apiKey: «openrouter»
+shopify app env show⏎    SHOPIFY_ACCESS_TOKEN=«shopify»
+{"error":{"name":"invalidApiKeyError","message":"Invalid API Key: «postman»"}}
+new SquareClient({ token: "«square»" });
+MAPTILER_API_KEY="«mixed20»" vite build
+steps:⏎- env:⏎    CODECLIMATE_API_KEY: «hex64»
+wp-config.php:⏎define( 'ACME_SMS_API_KEY', '«mixed40»' );
+rasterio tile server refused request: apikey=«uuid» not found
+SELECT http_get('https://api.rates.test/latest?apikey=«hex32»');
+ENV.fetch("X_API_KEY", "«mixed32»")
+   |> Req.get!(headers: [{"x-api-key", "«mixed40»"}])
+httr2::req_headers(req, "X-API-Key" = "«mixed40»")
+var request = URLRequest(url: url); request.setValue("«mixed32»", forHTTPHeaderField: "X-API-Key")
+api_key "«hex40»" was disabled by the administrator at 10:11
+[WARN] retrying with fallback API key «mixed36»
+- name: PINECONE_API_KEY⏎  value: «uuid»
+provider "datadog" {⏎  api_key = "«hex32»"⏎  app_key = "«hex40»"⏎}
+apikey=«hex32»&secret_key=«hex64»
+GRAPHHOPPER key rejected, request was GET /route?point=59,10&key=«uuid»
+POST /v1/print HTTP/1.1⏎Host: print.example.test⏎Api-Key: «mixed48»
+gradle.properties:⏎mapboxDownloadApiKey=«mixed60»
+    "X-RapidAPI-Key": "«mixed50»",
+x-rapidapi-key: «mixed50»⏎x-rapidapi-host: quotes.example.test
+algoliasearch("‹up10›", "«hex32»") // admin API key
+airbrake: project_key: "«hex32»"
+zig build run -Dapi-key=«mixed32»
+LastFM.init(apiKey: '«hex32»', sharedSecret: '«hex32»');
+nats request billing.key '{"apiKey":"«mixed40»"}'
+  apiKey:⏎    value: «mixed32»⏎    in: header
+customer support: please rotate API key «mixed40», it was shared in a screenshot
 """,
     "password": r"""
 ERROR: mysqladmin -u ‹user› -p«pws» status failed
@@ -1017,6 +1110,99 @@ chpasswd <<< "‹user›:«pws»"
 print(f"pw = «pws»")
 console.log("password:", "«pws»")
 logger.debug("Using password %s", "«pws»")
+cmdkey /add:‹host› /user:‹user› /pass:«pws»
+<user username="‹user›" password="«pws»" roles="manager-gui"/>
+localhost:5432:shop:‹user›:«pws»   (.pgpass)
+INFO  AuthController - login attempt username=‹user›, password=«pws», ip=10.1.2.7
+  root:⏎    password: «pws»⏎    authorized_keys: []
+users.users.‹user›.initialPassword = "«pws»";
+config.winrm.password = "«pws»"
+d-i passwd/root-password password «pws»
+mongosh> db.createUser({ user: "‹user›", pwd: "«pws»", roles: ["readWrite"] })
+SET PASSWORD FOR '‹user›'@'localhost' = PASSWORD('«pws»');
+ALTER LOGIN [‹user›] WITH PASSWORD = N'«pws»';
+GRANT ALL ON *.* TO ‹user›@'%' IDENTIFIED BY "«pws»";
+Hi, the password for the staging server is «pws» (user ‹user›)
+[14:02] dev: can't log in to grafana, is the password still «pws»?
+vagrant ssh: default: SSH auth password: «pws»
+ipmitool -I lanplus -H 10.1.2.7 -U ‹user› -P «pws» chassis status
+sqlcmd -S ‹host› -U ‹user› -P "«pws»" -Q "SELECT 1"
+wget --ftp-user=‹user› --ftp-password='«pws»' ftp://‹host›/dump.gz
+Bind DN: cn=‹user›,dc=example,dc=org  Bind password: «pws»
+olcRootPW: «pws»
+keystore-password: "«pws»"
+gpg --batch --passphrase "«pws»" --decrypt backup.gpg
+borg: BORG_PASSPHRASE='«pws»' borg list /mnt/repo
+cy.get('#password').type('«pws»{enter}')
+fill_in "Password", with: "«pws»"
+mix ecto.create failed: username: "‹user›", password: "«pws»", hostname: "‹host›"
+datasources:⏎- name: pg⏎  user: ‹user›⏎  secureJsonData:⏎    password: «pws»
+<wifi><ssid>office</ssid><passphrase>«pws»</passphrase></wifi>
+nmcli dev wifi connect office password «pws»
+unrar x -p«pws» archive.rar
+snmpget -v3 -u ‹user› -l authPriv -a SHA -A «pws» -x AES -X «pws» ‹host› sysDescr.0
+{"username":"‹user›","oldPassword":"«pws»","newPassword":"«pws»"}
+Get-ADUser -Credential (New-Object PSCredential '‹user›', (ConvertTo-SecureString '«pws»' -AsPlainText -Force))
+qm set 100 --ciuser ‹user› --cipassword '«pws»'
+mail.smtp.password=«pws»
+psql: error: FATAL:  password authentication failed for user "‹user›" (PGPASSWORD was «pws»)
+{ "host": "‹host›", "user": "‹user›", "pass": "«pws»", "port": 21 }
+let opts = MySqlConnectOptions::new().username("‹user›").password("«pws»");
+rabbitmqctl add_user ‹user› «pws»
+rabbitmqctl change_password ‹user› '«pws»'
+kinit ‹user›@EXAMPLE.ORG <<< "«pws»"
+htpasswd -bc /etc/nginx/.htpasswd ‹user› «pws»
+useradd -m ‹user› && echo '«pws»' | passwd --stdin ‹user›
+vault write auth/userpass/users/‹user› password=«pws» policies=default
+vault kv put secret/‹word› password='«pws»'
+keycloak: kcadm.sh config credentials --server https://‹host› --realm master --user ‹user› --password «pws»
+KC_BOOTSTRAP_ADMIN_PASSWORD=«pws»
+KEYCLOAK_ADMIN_PASSWORD: "«pws»"
+PGADMIN_DEFAULT_PASSWORD: «pws»
+      MARIADB_ROOT_PASSWORD: '«pws»'
+docker run -d -e MSSQL_SA_PASSWORD='«pws»' -p 1433:1433 mssql
+nexus: curl: default admin password in admin.password is «pws»
+kubectl -n argocd: initial admin password⏎password: «pws»
+secret.stringData:⏎  username: ‹user›⏎  password: "«pws»"
+gitlab_rails['initial_root_password'] = "«pws»"
+gitlab_rails['smtp_password'] = "«pws»"
+gsettings: ('org.gnome.system.proxy.http', 'authentication-password', '«pws»')
+<input type="password" name="pwd" value="«pws»">
+driver.find_element(By.NAME, "password").send_keys("«pws»")
+await expect(login('‹user›', password: '«pws»')).rejects.toThrow();
+wrong password for ‹user›: expected "«pws»"
+AssertionError: password mismatch⏎  - expected: '«pws»'⏎  + actual: undefined
+net.smtp: auth login ‹user› password «pws» rejected by server
+server.ssl.key-store-password=«pws»
+<Connector keystoreFile="conf/k.jks" keystorePass="«pws»" />
+javax.net.ssl.trustStorePassword=«pws»
+-Djavax.net.ssl.keyStorePassword=«pws»
+codesign: security unlock-keychain -p "«pws»" build.keychain
+security import dist.p12 -k build.keychain -P «pws»
+fastlane match: MATCH_PASSWORD=«pws»
+apple_id_password: «pws»
+signtool sign /f cert.pfx /p «pws» /fd sha256 app.exe
+Import-PfxCertificate -Password (ConvertTo-SecureString -String '«pws»' -AsPlainText -Force) -FilePath c.pfx
+runas.exe says: user ‹user› password "«pws»" expired
+schtasks /create /tn sync /tr sync.cmd /ru ‹user› /rp «pws»
+psexec \\‹host› -u ‹user› -p «pws» cmd
+mount -t cifs //‹host›/data /mnt -o username=‹user›,password=«pws»
+/etc/samba/cred:⏎username=‹user›⏎password=«pws»⏎domain=CORP
+ppp chap-secrets: "‹user›" * "«pws»" *   # password
+rootpw --plaintext «pws»
+auth-user-pass contents:⏎‹user›⏎«pws»   <- password
+hostapd.conf: wpa_passphrase=«pws»
+interface wlan0: WPA password "«pws»" too short?
+mosquitto_passwd -b /etc/mosquitto/pw ‹user› «pws»
+tomcat-users.xml: <user username="admin" password="«pws»" roles="manager-script"/>
+proxmox: pvesh create /access/users -userid ‹user›@pve -password «pws»
+PASSWORD="«pws»"; mysql -u root -p"$PASSWORD"
+your one-time password for the first login is «pws»
+Hei, passordet til testserveren er «pws»
+Das Passwort für den Benutzer ‹user› lautet «pws»
+zip -P '«pws»' -r logs.zip logs/
+qpdf --password=«pws» --decrypt in.pdf out.pdf
+DatabaseError: ORA-28001: the password has expired (user ‹user›, password «pws»)
 """,
     "token": """
 gh auth: token «ghp» lacks scope repo
@@ -1481,6 +1667,102 @@ refreshToken='«mixed40»'
 session=«mixed40»; Path=/
 bad session «mixed40»
 expired bearer «mixed40»
+~/.config/gh/hosts.yml:⏎github.com:⏎    user: ‹user›⏎    oauth_token: «gho»
+GH_ENTERPRISE_TOKEN=«ghp» gh pr list
+HttpError: Bad credentials { headers: { authorization: "token «ghs»" } }
+PRIVATE-TOKEN: «glpat»
+@acme:registry=https://npm.example.test/⏎//npm.example.test/:_authToken=«npm»
+Slack::Web::Client.new(token: '«xoxb»')
+"slackAppToken": "«xapp»"
+webhook_url: "https://hooks.slack.com/services/«slackhook»"  # alertmanager
+twine upload -u __token__ -p «pypi» dist/*
+from_pretrained("acme/llm", token="«hf»")
+bot.run('«discord»')
+telebot.TeleBot("«telegram»")
+vault: { address: "https://vault.example.test", token: "«hvs»" }
+curl -X GET -H "Authorization: Bearer «dop»" "https://api.digitalocean.test/v2/droplets"
+[auth]⏎token=«sntrys»
+flyctl auth token⏎«fly»
+kubeadm token create «kubeadm» --ttl 2h
+sonar-scanner -Dsonar.token=«sonar» -Dsonar.host.url=https://sonar.example.test
+{"credentials":{"app.terraform.test":{"token":"«tfe»"}}}
+gitlab_runner_token: "«glrt»"
+<add key="ApiKeys" value="«oy2»" />
+Error response from daemon: Get "https://registry.example.test/v2/": unauthorized: incorrect PAT «dckr»
+git config --global github.token «ghpat»
+octokit = Octokit::Client.new(access_token: "«ghp»")
+JENKINS_API_TOKEN=11«hex32»
+curl --cookie "JSESSIONID=«HEX32»" https://‹host›/app/admin
+access_token=«mixed64»&token_type=bearer&expires_in=3600
+OAuth2 refresh failed: {"refresh_token": "«mixed96»", "grant_type": "refresh_token"}
+rpc error: code = PermissionDenied desc = token "«mixed40»" has been revoked
+ASANA_TOKEN = "2/‹digits16›/‹digits16›:«hex32»"
+nomad job run: NOMAD_TOKEN=«uuid»
+Rundeck: X-Rundeck-Auth-Token: «mixed32»
+"auth": { "bearer": [{ "key": "token", "value": "«mixed64»", "type": "string" }] }
+confluence: Authorization: Bearer «b64_44»
+security incident: session token «url86» appeared in the access log
+error: failed to push some refs; GITHUB_TOKEN «ghp» does not have write access
+Octokit.configure { |c| c.access_token = "«ghp»" }
+curl -H "Authorization: token «gho»" https://api.github.com/user/repos
+octocrab::OctocrabBuilder::new().personal_token("«ghpat»".to_string())
+releaser: token: «ghs»
+renovate.json: "token": "«ghpat»",
+gitlab.Gitlab("https://gitlab.example.test", private_token="«glpat»")
+curl --header "JOB-TOKEN: «glpat»" --upload-file a.tgz https://gitlab.example.test/api/v4/projects/7/packages
+CI_SERVER_TOKEN «glrt» is not registered
+always-auth=true⏎_authToken=«npm»
+npm token list: id ‹hex6› token «npm» created 2026-01-01
+pnpm publish failed with NPM_TOKEN=«npm»
+bolt: SlackRequestError invalid_auth { token: '«xoxb»' }
+$slack = new SlackClient("«xoxb»");
+ERROR socket-mode: apps.connections.open failed with «xapp»
+curl -X POST -H 'Content-type: application/json' --data @m.json https://hooks.slack.com/services/«slackhook»
+flit publish: FLIT_PASSWORD=«pypi»
+maturin upload --password «pypi»
+  password: «pypi»  # __token__
+huggingface-cli login --token «hf» --add-to-git-credential
+AutoModel.from_pretrained("acme/llama", use_auth_token="«hf»")
+discord.Client().run("«discord»")
+DISCORD_TOKEN: "«discord»"
+new TelegramBot('«telegram»', { polling: true });
+GET https://api.telegram.org/bot«telegram»/getUpdates 409 Conflict
+VAULT_TOKEN: "«hvs»"
+> X-Vault-Token: «hvs»
+hvac.Client(url='https://vault.example.test', token='«hvs»')
+provider "digitalocean" { token = "«dop»" }
+sentry.properties⏎auth.token=«sntrys»
+SENTRY_AUTH_TOKEN "«sntrys»" is missing scope project:releases
+fly machine run . --access-token «fly»
+[init] Using token: «kubeadm»
+bootstrap-token-auth: discovery.token «kubeadm» not found in cluster-info
+sonarqube: 401 for token «sonar»
+terraform login: wrote token «tfe» to credentials.tfrc.json
+docker-credential: {"Username":"‹user›","Secret":"«dckr»"}
+nuget setapikey «oy2»
+dotnet nuget push failed (403): The specified API key «oy2» is invalid
+Authorization: Bearer «mixed48»⏎Content-Type: application/json⏎⏎{"error":"insufficient_scope"}
+req, _ := http.NewRequest("GET", url, nil); req.Header.Set("Authorization", "Bearer «mixed40»")
+Set-Cookie: sid=«mixed32»; Max-Age=86400; HttpOnly; SameSite=Lax
+Cookie: PHPSESSID=«low26»
+document.cookie → "session=«mixed64»"
+{"access_token":"«mixed64»","refresh_token":"«mixed64»","expires_in":1800}
+session.auth_token = "«hex40»"
+rails: params {"authenticity"=>"ok", "reset_password_token"=>"«url20»"}
+Click here to reset your password: https://shop.example.org/password/reset/«hex64»
+magic link: https://app.example.org/login?token=«mixed43»
+wss://‹host›/live?token=«url32» closed with 4401
+heroku auth:token⏎«uuid»
+HEROKU_API_KEY: «uuid»
+boundary authenticate: token "«mixed64»" stored in keyring
+teamcity: curl -H "Authorization: Bearer «mixed120»" https://‹host›/app/rest/builds
+NETLIFY_AUTH_TOKEN=«url40» netlify deploy --prod
+vercel --token «mixed24» --prod
+SNYK_TOKEN=«uuid» snyk test
+CODECOV_TOKEN: «uuid»
+coveralls: repo_token: «mixed33»
+cachix authtoken «mixed120»
+{"type":"auth","access_token":"«mixed183»"}
 """,
     "private_key": """
 could not decrypt:⏎«pem»
@@ -1878,6 +2160,101 @@ ssh-keygen -y -f /dev/stdin <<'EOF'⏎«pem_openssh»⏎EOF
 substrate: subkey inspect "0x«hex64»"⏎Secret seed: 0x«hex64»
 kubectl get secret tls -o jsonpath='{.data.tls\\.key}' | base64 -d⏎«pem»
 SAML_SP_PRIVATE_KEY='«pem_json»'
+openssl rsa -in ca.key -check⏎writing RSA key⏎«pem»
+"cell_type": "code", "source": ["KEY = '«pem_json»'"]
+secrets.yaml (decrypted):⏎ssh_key: |⏎  «pem_indent2»
+scp failed; local file deploy_key contains:⏎«pem_openssh»
+JWT_SIGNING_KEY="«pem_json»" node server.js
+{"tls":{"key":"«pem_json»","cert":"/etc/ssl/c.pem"}}
+docker compose logs web⏎2026-11-03T10:11:12Z web-1  | «pem_logged»
+[stderr] + cat key.pem⏎[stderr] «pem_bracket»
+journalctl -u app⏎Nov  3 10:11:12 app[812]: «pem_syslog»
+Attaching to web_1⏎web_1  | «pem_compose»
+@@ -0,0 +1,10 @@⏎«pem_diff»
+vim: showing line numbers⏎  12 «pem_numbered»
+pass show gpg/backup⏎«pgp»
+log rotated in the middle of the key:⏎«pem_noheader»
+read 512 of 1704 bytes from id_rsa⏎«pem_nofooter»
+static SERVER_KEY: &str = "«pem»";
+age -d -i <(echo «age») db.sql.age
+"wif": "«wif»", "network": "mainnet"
+lnd: wallet extended master key «xprv»
+NOSTR_NSEC=«nsec»
+brownie accounts: add deployer --private-key 0x«hex64»
+signer = new Wallet('«hex64»'); // private key of the relayer
+[profile.mainnet]⏎private_key = "0x«hex64»"
+"mnemonic": "«words12»",
+ganache --wallet.mnemonic "«words12»"
+Please type your 24-word seed phrase: «words24»
+solana config: id.json «sol_array»
+keypair = Keypair.from_bytes(bytes(«sol_array»))
+export SOLANA_PRIVATE_KEY=«sol58»
+{"publicKey":"‹sol_pub›","secretKey":"«sol58»"}
+wg set wg0 private-key /dev/stdin <<< «b64_44»  # WireGuard private key
+networking.wireguard.interfaces.wg0.privateKey = "«b64_44»";
+"d": "«url43»", "crv": "secp256k1", "kty": "EC", "use": "sig"
+near: ed25519 private_key "ed25519:«b58_88»"
+kubeconfig: client-key-data decoded to⏎«pem»
+haproxy: unable to load SSL private key from PEM file:⏎«pem»
+$ sudo cat /etc/letsencrypt/live/example.org/privkey.pem⏎«pem»
+secrets/tls.yaml⏎key: |⏎  «pem_indent2»
+paramiko.RSAKey.from_private_key(io.StringIO('''«pem_openssh»'''))
+{ "sshKey" : "«pem_json»" }
+"APNS_KEY": "«pem_json»",
+kubectl logs app⏎2026-11-03T10:11:12Z web-1  | key mismatch⏎2026-11-03T10:11:12Z web-1  | «pem_logged»
+[stderr] unable to parse this key:⏎[stderr] «pem_bracket»
+rsyslog dump⏎Nov  3 10:11:12 app[812]: «pem_syslog»
+docker-compose up⏎web_1  | using TLS key⏎web_1  | «pem_compose»
++++ b/config/jwt.pem⏎@@ -0,0 +1,10 @@⏎«pem_diff»
+bat id_rsa⏎  12 «pem_numbered»
+gpg --export-secret-subkeys -a ci@example.org > sub.asc; cat sub.asc⏎«pgp»
+(first line was cut off)⏎«pem_noheader»
+tail -f output ended here:⏎«pem_nofooter»
+rustls: failed to parse: «pem»
+SSLKeyException: Illegal key «pem_nofooter»
+tls.X509KeyPair([]byte(cert), []byte(`«pem»`))
+const fs = require('fs'); const key = `«pem_openssh»`;
+OPENSSH_KEY<<EOF⏎«pem_openssh»⏎EOF
+apns.p8 contents:⏎«pem»
+age.identities: «age»
+$ cat ~/.config/sops/age/keys.txt⏎«age»
+rage -d -i - <<< «age»
+electrum: sweep "«wif»"
+WIF private key: «wif»
+{"xpriv":"«xprv»","fingerprint":"‹hex8›"}
+descriptor wpkh(«xprv»/84h/0h/0h/0/*)#‹low8›
+nostr-tools: nip19.decode("«nsec»")
+"secret_key": "«nsec»" in ~/.config/nostr.json
+ETH_PRIVATE_KEY=0x«hex64» npx hardhat deploy
+forge create src/T.sol:T --private-key «hex64»
+w3.eth.account.sign_transaction(tx, private_key="0x«hex64»")
+viem: privateKeyToAccount('0x«hex64»')
+const signer = ethers.Wallet.fromPhrase("«words12»");
+HD_MNEMONIC="«words12»"
+wallet backup (BIP39 mnemonic): «words24»
+please don't share your seed phrase again: «words12»
+celestia-appd keys add v --recover <<< "«words24»"
+solana-keygen pubkey: invalid keypair «sol_array»
+SOLANA_KEYPAIR='«sol_array»'
+Keypair.fromSecretKey(new Uint8Array(«sol_array»))
+const payer = bs58.decode('«sol58»'); // secret key
+wallet.json: { "privateKey": "«sol58»" }
+WG_PRIVATE_KEY=«b64_44»
+wg genkey⏎«b64_44»
+wg0.conf⏎[Interface]⏎Address = 10.9.0.1/24⏎PrivateKey = «b64_44»
+{"kty":"EC","crv":"P-256","x":"‹url43›","y":"‹url43›","d":"«url43»"}
+JWK private key: {"kty":"OKP","crv":"X25519","d":"«url43»","x":"‹url43›"}
+ledger: ed25519 signing key "«hex64»" (private)
+ssh_host_ed25519_key differs from backup:⏎«pem_openssh»
+resource "aws_key_pair" "x" {} # private half:⏎«pem_openssh»
+saltstack minion.pem⏎«pem»
+Chef client key:⏎«pem»
+DKIM private key for mail._domainkey:⏎«pem»
+SNOWFLAKE_PRIVATE_KEY="«pem_json»"
+DOCUSIGN_RSA_KEY: "«pem_json»"
+app.config['RSA_KEY'] = '''«pem»'''
+pulumi stack output sshPrivateKey --show-secrets⏎«pem_openssh»
+tofu output -raw tls_private_key⏎«pem»
 """,
     "database_url": """
 DATABASE_URL="mysql://‹user›:«pwu»@‹host›/‹word›"
@@ -2278,6 +2655,100 @@ couchbase: cbq -u ‹user› -p «pwu»
 connect to ‹user›:«pwu»@‹host›:27017 timed out
 SQLSTATE[HY000] [1045] using mysql://‹user›:«pwu»@‹host›/x
 ERROR: could not connect to "dbname=x host=‹host› user=‹user› password=«pwu»"
+ActiveRecord::ConnectionNotEstablished: postgres://‹user›:«pwu»@‹host›:5432/‹word› connection refused
+<Resource name="jdbc/‹word›" username="‹user›" password="«pwu»" url="jdbc:mysql://‹host›:3306/‹word›"/>
+MongooseServerSelectionError: connect ECONNREFUSED, uri mongodb://‹user›:«pwu»@‹host›:27017/‹word›
+ioredis: new Redis("rediss://default:«pwu»@‹host›:6380")
+kombu.exceptions.OperationalError: amqp://‹user›:«pwu»@‹host›//: [Errno 111] Connection refused
+DATABASE_URL: postgresql://‹user›:«pwu»@postgres:5432/‹word›  # docker-compose.yml
+spring:⏎  datasource:⏎    url: jdbc:postgresql://‹host›:5432/‹word›⏎    username: ‹user›⏎    password: «pwu»
+System.ArgumentException: Keyword not supported in 'Server=‹host›;Uid=‹user›;Pwd=«pwu»;Foo=1'
+pgxpool.New(ctx, "postgres://‹user›:«pwu»@‹host›:5432/‹word›?pool_max_conns=10")
+test:⏎  database: ‹word›⏎  username: ‹user›⏎  password: «pwu»⏎  adapter: trilogy
+cargo sqlx prepare: error communicating with database postgres://‹user›:«pwu»@‹host›/‹word›
+POSTGRES_URL_NON_POOLING="postgres://‹user›:«pwu»@‹host›:5432/‹word›"
+cx_Oracle.connect("‹user›", "«pwu»", "‹host›:1521/‹word›")
+DriverManager.getConnection("jdbc:mysql://‹host›/‹word›", "‹user›", "«pwu»");
+exp ‹user›/«pwu»@‹word› file=full.dmp log=exp.log
+DSN=Warehouse;UID=‹user›;PWD=«pwu»
+liquibase --url=jdbc:postgresql://‹host›/‹word› --username=‹user› --password=«pwu» update
+session = Cluster(['‹host›'], auth_provider=PlainTextAuthProvider('‹user›', '«pwu»')).connect()
+NEO4J_AUTH=‹user›/«pwu»
+mongodump --host ‹host› -u ‹user› -p «pwu» --authenticationDatabase admin
+libpq: conninfo "hostaddr=10.1.2.7 user=‹user› password=«pwu» dbname=‹word›"
+psql -d "postgresql://‹user›:«pwu»@‹host›/‹word›" -c '\\dt'
+alembic: sqlalchemy.url = mysql+pymysql://‹user›:«pwu»@‹host›/‹word›
+repo config: [hostname: "‹host›", username: "‹user›", password: "«pwu»", database: "‹word›"]
+dotnet ef dbcontext scaffold "Host=‹host›;Database=‹word›;Username=‹user›;Password=«pwu»" Npgsql.EntityFrameworkCore.PostgreSQL
+AIRFLOW__DATABASE__SQL_ALCHEMY_CONN=postgresql+psycopg2://‹user›:«pwu»@‹host›/‹word›
+sequelize.authenticate: new Sequelize('‹word›', '‹user›', '«pwu»', { host: '‹host›', dialect: 'mysql' })
+bcp ‹word›.dbo.t out t.csv -S ‹host› -U ‹user› -P «pwu»
+wal-g: PGHOST=‹host› PGUSER=‹user› PGPASSWORD=«pwu» wal-g backup-list
+trino --server https://‹host›:8443 jdbc:trino://‹host›:8443/hive?user=‹user›&password=«pwu»
+exception at asyncpg.connect("postgres://‹user›:«pwu»@‹host›/‹word›")
+cockroach sql --url "postgresql://‹user›:«pwu»@‹host›:26257/‹word›?sslmode=verify-full"
+hdb://‹user›:«pwu»@‹host›:39015
+logstash jdbc { jdbc_connection_string => "jdbc:mysql://‹host›/‹word›" jdbc_user => "‹user›" jdbc_password => "«pwu»" }
+arangodb: arangosh --server.endpoint tcp://‹host›:8529 --server.username ‹user› --server.password «pwu»
+thread 'main' panicked: PoolTimedOut, url = "postgres://‹user›:«pwu»@‹host›:5432/‹word›"
+Error: getaddrinfo ENOTFOUND ‹host› (connection string mysql://‹user›:«pwu»@‹host›:3306/‹word›)
+pymongo.errors.OperationFailure: Authentication failed., mongodb://‹user›:«pwu»@‹host›/‹word›
+[cache]⏎url = "redis://:«pwu»@‹host›:6379/1"
+sidekiq: Redis::CannotConnectError redis://‹user›:«pwu»@‹host›:6379
+AMQP_URI='amqps://‹user›:«pwu»@‹host›:5671/‹word›'
+amqplib.connect('amqp://‹user›:«pwu»@‹host›')
+export DB_DSN='‹user›:«pwu»@tcp(‹host›:3306)/‹word›?charset=utf8mb4'
+  datasource db {⏎    url = "postgresql://‹user›:«pwu»@‹host›:5432/‹word›"⏎  }
+drizzle-kit push --url "postgres://‹user›:«pwu»@‹host›/‹word›"
+{"ConnectionStrings":{"Main":"Host=‹host›;Username=‹user›;Password=«pwu»;Database=‹word›"}}
+System.Data.SqlClient.SqlException: Login failed. Data Source=‹host›;User ID=‹user›;Password=«pwu»
+optionsBuilder.UseMySql("server=‹host›;user=‹user›;password=«pwu»;database=‹word›", v);
+pgloader mysql://‹user›:«pwu»@‹host›/‹word› postgresql:///‹word›
+psycopg.connect("host=‹host› dbname=‹word› user=‹user› password=«pwu»")
+sqlx database create -D mysql://‹user›:«pwu»@‹host›/‹word›
+atlas schema apply -u "mysql://‹user›:«pwu»@‹host›:3306/‹word›"
+dbmate --url "postgres://‹user›:«pwu»@‹host›:5432/‹word›?sslmode=disable" up
+R2DBC_URL: r2dbc:mysql://‹user›:«pwu»@‹host›:3306/‹word›
+jdbc:postgresql://‹host›:5432/‹word›?user=‹user›&password=«pwu»&ssl=true
+hikari.dataSource.password=«pwu»⏎hikari.dataSource.user=‹user›
+spring.data.mongodb.uri=mongodb://‹user›:«pwu»@‹host›:27017/‹word›
+spring.redis.url=redis://‹user›:«pwu»@‹host›:6379
+quarkus.datasource.jdbc.url=jdbc:mariadb://‹host›/‹word›?user=‹user›&password=«pwu»
+$db = new mysqli("‹host›", "‹user›", "«pwu»", "‹word›");
+Laravel .env:⏎DB_USERNAME=‹user›⏎DB_PASSWORD=«pwu»⏎DB_DATABASE=‹word›
+DATABASE_URL="mysql://‹user›:«pwu»@‹host›:3306/‹word›?serverVersion=8.0"
+'connections' => ['pg' => ['username' => '‹user›', 'password' => '«pwu»']],
+ecto.migrate: (DBConnection.ConnectionError) postgres://‹user›:«pwu»@‹host›/‹word›
+database.yml:⏎default: &default⏎  adapter: postgresql⏎  password: «pwu»
+Sequel.connect('postgres://‹user›:«pwu»@‹host›/‹word›')
+DBI::dbConnect(RPostgres::Postgres(), host = "‹host›", user = "‹user›", password = "«pwu»")
+my $dbh = DBI->connect("DBI:mysql:database=‹word›;host=‹host›", "‹user›", "«pwu»");
+gorm: failed to initialize database, dsn: user=‹user› password=«pwu» host=‹host› dbname=‹word› port=5432
+ent: sql.Open("postgres", "postgres://‹user›:«pwu»@‹host›/‹word›")
+PGURI=postgres://‹user›:«pwu»@‹host›/‹word› pg_dumpall
+pgbouncer: server login failed: host=‹host› user=‹user› password=«pwu»
+primary_conninfo = 'host=‹host› port=5432 user=‹user› password=«pwu»'
+CREATE SUBSCRIPTION s CONNECTION 'host=‹host› dbname=‹word› user=‹user› password=«pwu»' PUBLICATION p;
+CREATE USER MAPPING FOR app SERVER s OPTIONS (user '‹user›', password '«pwu»');
+CHANGE MASTER TO MASTER_HOST='‹host›', MASTER_USER='‹user›', MASTER_PASSWORD='«pwu»';
+neo4j.GraphDatabase.driver("neo4j://‹host›", auth=("‹user›", "«pwu»"))
+couchdb: http://‹user›:«pwu»@‹host›:5984/_all_dbs
+clickhouse://‹user›:«pwu»@‹host›:9000/‹word›
+tcp://‹host›:9000?username=‹user›&password=«pwu»&database=‹word›  (clickhouse dsn)
+snowflake://‹user›:«pwu»@acme-eu/‹word›/PUBLIC?warehouse=WH
+redshift+psycopg2://‹user›:«pwu»@‹host›:5439/‹word›
+superset set-database-uri -d dw -u trino://‹user›:«pwu»@‹host›:443/hive
+mongosh 'mongodb+srv://‹user›:«pwu»@prod.example.org/‹word›' --eval 'db.stats()'
+mongoexport --uri "mongodb://‹user›:«pwu»@‹host›/‹word›" -c orders
+keydb-cli -u redis://‹user›:«pwu»@‹host›:6379 INFO
+db2 connect to ‹word› user ‹user› using «pwu»
+isql -v MyDSN ‹user› «pwu»
+jdbc:oracle:thin:‹user›/«pwu»@//‹host›:1521/ORCLPDB1
+impdp ‹user›/«pwu»@‹word› dumpfile=full.dmp
+jdbc:sqlserver://‹host›;database=‹word›;user=‹user›;password=«pwu»;trustServerCertificate=true
+hibernate.cfg.xml: <property name="hibernate.connection.password">«pwu»</property>
+persistence.xml <property name="jakarta.persistence.jdbc.password" value="«pwu»"/>
+docker run -e DATABASE_URL=postgres://‹user›:«pwu»@‹host›:5432/‹word› shop:latest
 """,
     "aws": """
 AWS_ACCESS_KEY_ID: «akia»
@@ -2554,6 +3025,100 @@ velero: --secret-file with aws_secret_access_key=«aws40»
 IAM key rotation: old key «akia» disabled, new key «akia» created
 assume-role output: SecretAccessKey: «aws40»
 spark-submit --conf spark.hadoop.fs.s3a.secret.key=«aws40» job.py
+aws sts get-caller-identity failed: InvalidClientTokenId («akia»)
+[backup]⏎access_key = «akia»⏎secret_key = «aws40»⏎bucket_location = EU
+AWS Access Key ID [None]: «akia»⏎AWS Secret Access Key [None]: «aws40»
+"Environment": { "Variables": { "AWS_SECRET_ACCESS_KEY": "«aws40»" } }
+<accessKeyId>«akia»</accessKeyId>⏎<secretAccessKey>«aws40»</secretAccessKey>
+kubectl create secret generic s3 --from-literal=AWS_ACCESS_KEY_ID=«akia» --from-literal=AWS_SECRET_ACCESS_KEY=«aws40»
+session = boto3.Session(aws_access_key_id='«asia»', aws_secret_access_key='«aws40»', aws_session_token='«awstoken»')
+StaticCredentialsProvider.create(AwsBasicCredentials.create("«akia»", "«aws40»"))
+Set-AWSCredential -AccessKey «akia» -SecretKey «aws40» -StoreAs prod
+aws configure import: User name,Access key ID,Secret access key⏎ci,«akia»,«aws40»
+camel.component.aws2-s3.secret-key = «aws40»
+<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>«akia»</AWSAccessKeyId></Error>
+https://b.s3.eu-west-1.amazonaws.com/x?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=«asia»/20261103/eu-west-1/s3/aws4_request
+StringToSign mismatch for AWSAccessKeyId=«akia»
+fluentd: <match s3>⏎  aws_key_id «akia»⏎  aws_sec_key «aws40»⏎</match>
+ENV AWS_ACCESS_KEY_ID=«akia»⏎ENV AWS_SECRET_ACCESS_KEY=«aws40»
+aws: { credentials: { accessKeyId: '«akia»', secretAccessKey: '«aws40»' } }
+$env:AWS_SESSION_TOKEN='«awstoken»'
+(def creds {:access-key "«akia»" :secret-key "«aws40»"})
+config :ex_aws, access_key_id: "«akia»", secret_access_key: "«aws40»"
+SES SMTP: user «akia», password «ses44»
+CreateAccessKey response: "SecretAccessKey": "«aws40»"
+registry:⏎  storage:⏎    s3:⏎      secretkey: «aws40»⏎      region: eu-west-1
+'aws' => array('key' => '«akia»', 'secret' => '«aws40»'),
+carrierwave: aws_credentials: { access_key_id: "«akia»" }
+CloudTrail: "userIdentity": {"type": "IAMUser", "accessKeyId": "«akia»"}
+> x-amz-security-token: «awstoken»⏎< HTTP/1.1 403 Forbidden
+Alexa/Lambda deploy: AWS_SECRET_ACCESS_KEY «aws40» does not match the access key
+duckdb: CREATE SECRET s (TYPE S3, KEY_ID '«akia»', SECRET '«aws40»');
+hadoop distcp -Dfs.s3a.access.key=«akia» -Dfs.s3a.secret.key=«aws40» /in s3a://b/out
+COPY orders FROM 's3://b/o.csv' CREDENTIALS 'aws_access_key_id=«akia»;aws_secret_access_key=«aws40»';
+dear team, please remove key «akia» from IAM, it was committed to git
+vault read aws/creds/deploy⏎access_key     «asia»⏎secret_key     «aws40»⏎security_token «awstoken»
+elastic.co keystore: s3.client.default.secret_key = «aws40»
+cargo lambda deploy --env-var AWS_SECRET_ACCESS_KEY=«aws40»
+aws_sdk_s3::error: service error InvalidAccessKeyId "«akia»"
+Credentials provider: profile [ci], access key id = «akia», secret access key = «aws40»
+AWS_ACCESS_KEY_ID: «akia»⏎AWS_SECRET_ACCESS_KEY: «aws40»⏎AWS_REGION: eu-north-1
+echo "::add-mask::«aws40»"  # AWS secret access key
+- run: aws configure set aws_access_key_id «akia» && aws configure set aws_secret_access_key «aws40»
+module.exports = { s3: { accessKeyId: "«akia»", secretAccessKey: "«aws40»" } };
+AWSAccessKeyId,Secret access key⏎«akia»,«aws40»
+Aws.config.update(credentials: Aws::Credentials.new('«akia»', '«aws40»'))
+credentials = aws_credential_types::Credentials::new("«akia»", "«aws40»", None, None, "env");
+awsCfg := aws.Config{Credentials: credentials.NewStaticCredentialsProvider("«akia»", "«aws40»", "")}
+BasicSessionCredentials("«asia»", "«aws40»", "«awstoken»")
+val credentials = AwsBasicCredentials.create("«akia»", "«aws40»")
+use_aws_creds("«akia»", "«aws40»")
+Sys.setenv("AWS_ACCESS_KEY_ID" = "«akia»", "AWS_SECRET_ACCESS_KEY" = "«aws40»")
+AWS_CREDENTIAL_FILE:⏎AWSAccessKeyId=«akia»⏎AWSSecretKey=«aws40»
+aws --profile x sts get-session-token⏎{⏎  "Credentials": { "SecretAccessKey": "«aws40»", "SessionToken": "«awstoken»" }⏎}
+~/.aws/credentials⏎[prod]⏎aws_access_key_id=«akia»⏎aws_secret_access_key=«aws40»
+unset AWS_PROFILE; AWS_SECRET_ACCESS_KEY='«aws40»' terragrunt apply
+export AWS_SECURITY_TOKEN=«awstoken»
+x-amz-security-token: «awstoken»
+ECS task role: AccessKeyId=«asia» SecretAccessKey=«aws40»
+EC2MetadataError after reading SecretAccessKey="«aws40»"
+instance profile: {"Code":"Success","Type":"AWS-HMAC","AccessKeyId":"«asia»","Token":"«awstoken»"}
+Presigned PUT: https://media.s3.eu-west-1.amazonaws.com/u?X-Amz-Credential=«akia»%2F20261103%2Feu-west-1%2Fs3%2Faws4_request
+Signature v2: https://bucket.s3.amazonaws.com/x?AWSAccessKeyId=«akia»&Expires=1790000000
+CanonicalRequest / credential scope: «akia»/20261103/eu-west-1/execute-api/aws4_request
+AccessDenied: User arn:aws:iam::‹digits12›:user/ci with access key «akia» is not authorized to perform s3:PutObject
+[ERROR] SignatureDoesNotMatch: the secret access key used was «aws40»
+restic: AWS_ACCESS_KEY_ID=«akia» AWS_SECRET_ACCESS_KEY=«aws40» restic -r s3:s3.amazonaws.com/b init
+s5cmd --credentials-file <(printf '[default]\\naws_access_key_id=«akia»\\naws_secret_access_key=«aws40»')
+minio client: mc config host add s3 https://s3.amazonaws.com «akia» «aws40» --api S3v4
+litestream.yml⏎access-key-id: «akia»⏎secret-access-key: «aws40»
+thanos objstore:⏎type: S3⏎config:⏎  access_key: "«akia»"⏎  secret_key: "«aws40»"
+barman-cloud-backup: aws_secret_access_key «aws40»
+dagster: s3_resource: {aws_secret_access_key: "«aws40»"}
+CREATE EXTERNAL DATA SOURCE ... WITH ACCESS_KEY '«akia»', SECRET_KEY '«aws40»';
+UNLOAD ('select 1') TO 's3://b/u' ACCESS_KEY_ID '«akia»' SECRET_ACCESS_KEY '«aws40»';
+LOAD FROM S3 failed; s3 aws_access_key_id="«akia»" aws_secret_access_key="«aws40»"
+INSERT INTO FUNCTION s3('https://b.s3.amazonaws.com/f.csv', '«akia»', '«aws40»', 'CSV');
+snowsql: CREATE STAGE s URL='s3://b/' CREDENTIALS=(AWS_KEY_ID='«akia»' AWS_SECRET_KEY='«aws40»');
+spark.hadoop.fs.s3a.access.key  «akia»⏎spark.hadoop.fs.s3a.secret.key  «aws40»
+core-site.xml: <name>fs.s3a.secret.key</name><value>«aws40»</value>
+jets3t: <key>fs.s3.awsSecretAccessKey</key><value>«aws40»</value>
+crossplane creds:⏎[default]⏎aws_access_key_id = «akia»⏎aws_secret_access_key = «aws40»
+external-secrets: secretRef data: access-key=«akia» secret-access-key=«aws40»
+helm install velero --set configuration.aws.secretAccessKey=«aws40»
+vault write aws/config/root access_key=«akia» secret_key=«aws40»
+pulumi config set --secret aws:secretKey «aws40»
+cdk bootstrap failed with access key «akia»: ExpiredToken
+copilot init: AWS Secret Access Key: «aws40»
+elasticbeanstalk: option_settings: AWS_SECRET_KEY: «aws40»
+Postfix sasl_passwd: [email-smtp.eu-west-1.amazonaws.com]:587 «akia»:«ses44»
+AWS_SES_SMTP_PASSWORD="«ses44»"
+spring.mail.host=email-smtp.eu-west-1.amazonaws.com⏎spring.mail.username=«akia»⏎spring.mail.password=«ses44»
+GuardDuty: UnauthorizedAccess, principal access key «akia»
+detect-secrets: AWS Access Key src/deploy.sh:4 «akia»
+$ env | grep AWS⏎AWS_SECRET_ACCESS_KEY=«aws40»
+Hi ops, the new IAM user key is «akia» / «aws40»
+{"aws":{"key":"«akia»","secret":"«aws40»","bucket":"assets"}}
 """,
     "gcp": """
 {"error":{"message":"API key not valid: «aiza»"}}
@@ -2817,6 +3382,97 @@ oauth2l: refresh with «goog_refresh» failed: invalid_grant
 GOOGLE_CLIENT_SECRET="«gocspx»" rails s
 curl -d "client_secret=«gocspx»&refresh_token=«goog_refresh»&grant_type=refresh_token" https://oauth2.googleapis.com/token
 let key = "«aiza»" // Firebase, AppDelegate.swift
+Google Maps JavaScript API error: InvalidKeyMapError, key=«aiza»
+GoogleService-Info.plist:⏎⇥<key>API_KEY</key>⏎⇥<string>«aiza»</string>
+final apiKey = '«aiza»'; // Google Maps
+buildConfigField("String", "MAPS_KEY", "\\"«aiza»\\"")
+resValue "string", "google_api_key", "«aiza»"
+firebase.initializeApp({ apiKey: '«aiza»', projectId: 'acme' })
+GEMINI_API_KEY=«aiza» npx gemini
+models/gemini-1.5-pro:generateContent?key=«aiza» returned 400 API_KEY_INVALID
+curl -X POST "https://translation.googleapis.com/language/translate/v2?key=«aiza»"
+URL-signing off; static map request https://maps.googleapis.com/maps/api/staticmap?center=Oslo&key=«aiza»
+terraform: access_token = "«ya29»"  # google provider
+DEBUG:google.auth.transport.requests: Making request: Authorization: Bearer «ya29»
+$ gcloud config config-helper --format='value(credential.access_token)'⏎«ya29»
+git clone -c http.extraheader="Authorization: Bearer «ya29»" https://source.example.test/p/acme
+bq: 401 Invalid Credentials; access token «ya29»
+kubectl config: auth-provider:⏎  config:⏎    access-token: «ya29»
+gspread.oauth: {"refresh_token": "«goog_refresh»", "client_secret": "«gocspx»"}
+drive sync: invalid_grant for refresh token «goog_refresh»
+$client->setClientSecret('«gocspx»');
+OmniAuth provider :google_oauth2, ENV["GID"], "«gocspx»"
+export GOOGLE_OAUTH_CLIENT_SECRET='«gocspx»'
+"web": { "client_secret": "«gocspx»", "project_id": "acme" }
+google.oauth.clientSecret = «gocspx»
+{⏎  "type": "service_account",⏎  "private_key_id": "‹hex40›",⏎  "private_key": "«pem_json»",⏎  "client_id": "‹digits21›"⏎}
+credentials = service_account.Credentials.from_service_account_info({"private_key": "«pem_json»"})
+GOOGLE_APPLICATION_CREDENTIALS_JSON=«b64_json»
+circleci env: GCLOUD_SERVICE_KEY=«b64_json»
+kubectl get secret gcp-sa -o yaml⏎data:⏎  credentials.json: «b64_json»
+gsutil config -a⏎What is your google access key ID? «goog1e»⏎What is your google secret access key? «b64n40»
+boto: gs_secret_access_key = «b64n40»
+rclone config create gcs s3 provider=GCS access_key_id=«goog1e» secret_access_key=«b64n40»
+security review: the Google key "«aiza»" in bundle.js is unrestricted
+recaptcha enterprise: apiKey=«aiza»
+flutterfire: apiKey: '«aiza»', appId: '1:‹digits12›:web:‹hex22›'
+hello, our Google API key «aiza» was suspended, please advise
+GoogleJsonResponseException: 400 Bad Request, key=«aiza» is not authorized
+Error: API_KEY_SERVICE_BLOCKED for key "«aiza»" in project acme
+flutter: maps key = «aiza»
+<meta-data android:name="com.google.android.maps.v2.API_KEY" android:value="«aiza»"/>
+VITE_GOOGLE_MAPS_KEY=«aiza»
+REACT_APP_FIREBASE_API_KEY="«aiza»"
+EXPO_PUBLIC_MAPS_KEY: «aiza»
+options: FirebaseOptions(apiKey: "«aiza»", projectId: "acme")
+google_maps_flutter: Authorization failure, API key «aiza»
+curl -s "https://www.googleapis.com/youtube/v3/search?part=snippet&key=«aiza»"
+POST https://generativelanguage.googleapis.com/v1beta/models/gemini-pro:generateContent?key=«aiza» 429
+google.generativeai: GOOGLE_API_KEY set to «aiza»
+const ai = new GoogleGenAI({ apiKey: "«aiza»" });
+translate.NewClient(ctx, option.WithAPIKey("«aiza»"))
+    .apiKey("«aiza»") // GeoApiContext
+geocoder = Geocoder::Google.new(key: '«aiza»')
+googleway::set_key("«aiza»")
+GMSPlacesClient.provideAPIKey("«aiza»")
+strings.xml⏎  <string name="google_api_key">«aiza»</string>
+"android": { "config": { "googleMaps": { "apiKey": "«aiza»" } } }
+[maps] key «aiza» not allowed for referer http://localhost:3000
+httpx.HTTPStatusError 401 for oauth token «ya29»
+google.oauth2.credentials.Credentials(token="«ya29»")
+gcloud auth print-identity-token; gcloud auth print-access-token →⏎«ya29»
+kubectl get pods --token=«ya29»
+curl "https://www.googleapis.com/oauth2/v1/tokeninfo?access_token=«ya29»"
+{"access_token":"«ya29»","scope":"https://www.googleapis.com/auth/drive"}
+oauth2: token={AccessToken:«ya29» RefreshToken:«goog_refresh» Expiry:2026-11-03}
+docker-credential-gcloud: {"Secret":"«ya29»","Username":"_dcgcloud_token"}
+google-ads.yaml:⏎client_secret: «gocspx»⏎refresh_token: «goog_refresh»
+token.json: {"token": "«ya29»", "refresh_token": "«goog_refresh»", "client_secret": "«gocspx»"}
+clasp: ~/.clasprc.json "refresh_token":"«goog_refresh»"
+RefreshError on refresh token «goog_refresh», reauth related error
+GDRIVE_REFRESH_TOKEN=«goog_refresh»
+gmail.oauth: refreshToken: '«goog_refresh»',
+rclone drive: client_secret = «gocspx»
+<google><client-secret>«gocspx»</client-secret></google>
+quarkus.oidc.google.credentials.secret=«gocspx»
+Devise omniauth google_oauth2 secret "«gocspx»"
+supabase/config.toml⏎[auth.external.google]⏎secret = "«gocspx»"
+GOOGLE_SECRET='«gocspx»' node server
+the Google OAuth client secret «gocspx» was exposed in the repository
+firebase-admin: {"type":"service_account","project_id":"acme","private_key":"«pem_json»"}
+$ cat sa.json⏎{"private_key_id": "‹hex40›", "private_key": "«pem_json»"}
+Dialogflow: private_key: "«pem_json»", client_email: "bot@acme.iam.gserviceaccount.com"
+new google.auth.JWT({ email: 'x@acme.iam.gserviceaccount.com', key: '«pem_json»' })
+BIGQUERY_CREDENTIALS_BASE64="«b64_json»"
+GOOGLE_SERVICE_ACCOUNT_B64: «b64_json»
+apiVersion: v1⏎kind: Secret⏎data:⏎  sa.json: «b64_json»
+kubectl patch secret gcr -p '{"data":{"key.json":"«b64_json»"}}'
+printf %s '«b64_json»' | base64 -d > gcp-sa.json
+gcs_hmac_access_id=«goog1e»⏎gcs_hmac_secret=«b64n40»
+gsutil hmac create sa@acme.iam.gserviceaccount.com⏎Access ID:   «goog1e»⏎Secret:      «b64n40»
+s3cmd --host=storage.googleapis.com --access_key=«goog1e» --secret_key=«b64n40» ls
+CREATE SECRET gcs_secret (TYPE GCS, KEY_ID '«goog1e»', SECRET '«b64n40»');
+storage.googleapis.com S3 interop: accessKeyId: "«goog1e»", secretAccessKey: "«b64n40»"
 """,
     "azure": """
 AccountKey=«b64_88»;
@@ -3138,6 +3794,100 @@ APPLICATIONINSIGHTS_CONNECTION_STRING=InstrumentationKey=«uuid»;IngestionEndpo
 log analytics shared key «b64_88»
 workspace key: «b64_88»
 OMS: -s «b64_88»
+az storage account keys list -n acme -o tsv⏎key1⇥FULL⇥«b64_88»
+local.settings.json: {"Values":{"AzureWebJobsStorage":"DefaultEndpointsProtocol=https;AccountName=fn;AccountKey=«b64_88»;EndpointSuffix=core.windows.net"}}
+param storageKey string = '«b64_88»' // bicep
+from_connection_string("DefaultEndpointsProtocol=https;AccountName=media;AccountKey=«b64_88»")
+[Storage]⏎azure_storage_account=acme⏎azure_storage_key=«b64_88»
+StorageAuthenticationError: key «b64_88» for account logs is not base64 of the current key
+loki: azure: account_key: «b64_88»
+Cosmos: The input authorization token can't serve the request. masterKey=«b64_88»
+new CosmosClient("https://c.documents.azure.com:443/", "«b64_88»")
+spark.conf.set("fs.azure.account.key.lake.dfs.core.windows.net", "«b64_88»")
+https://media.blob.core.windows.net/v/1.mp4?sv=2022-11-02&sr=b&sig=«sigenc»&se=2026-12-01T00%3A00%3A00Z
+container SAS: ?sv=2021-08-06&ss=b&srt=sco&sp=rwdl&sig=«sigenc»
+BlobEndpoint=https://acme.blob.core.windows.net;SharedAccessSignature=sv=2022-11-02&sig=«sigenc»
+AzCopy: 403 AuthorizationFailure for https://acme.blob.core.windows.net/b/f?sig=«sigenc»
+Endpoint=sb://orders.servicebus.windows.net/;SharedAccessKeyName=listen;SharedAccessKey=«b64_44»;EntityPath=q1
+AMQP error: amqp:unauthorized-access SharedAccessKey=«b64_44»
+az iot hub connection-string show⏎"HostName=h.azure-devices.net;SharedAccessKeyName=iothubowner;SharedAccessKey=«b64_44»"
+Endpoint=https://acme.azconfig.test;Id=x-l0-s0:abc;Secret=«b64_44»  (Azure App Configuration)
+eventgrid: aeg-sas-key: «b64_44»
+EventGridPublisherClient(endpoint, AzureKeyCredential("«b64_44»"))
+WEBSITE_CONTENTAZUREFILECONNECTIONSTRING with AccountKey=«b64_88» is malformed
+curl "https://fn.azurewebsites.net/api/hook?code=«azfunc»" -d @body.json
+host key (azure functions): «azfunc»
+AzureOpenAI: api-key «azopenai» → 401 Access denied due to invalid subscription key
+client = AzureKeyCredential('«azopenai»')
+System.Exception: TF400813 while using PAT «azdevops»
+curl -u :«azdevops» https://dev.azure.test/acme/_apis/projects
+docker login acme.azurecr.test --username acme --password «acr»
+AZURE_AD_CLIENT_SECRET='«azsecret»'
+passport-azure-ad: clientSecret: "«azsecret»",
+Connect-MgGraph -ClientSecretCredential «azsecret»
+pulumi config set azure-native:clientSecret «azsecret»
+{"clientSecretCredential":{"secretText":"«azsecret»","hint":"abc"}}
+Bing search: Ocp-Apim-Subscription-Key «hex32» is over quota
+TextAnalyticsClient key="«hex32»" # Azure AI Language
+StorageSharedKeyCredential::new("acme", "«b64_88»") // account key
+AccountName=acme;AccountKey=«b64_88»;TableEndpoint=https://acme.table.core.windows.net/
+az storage container create -n c --connection-string "DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=«b64_88»"
+AZURE_STORAGE_KEY=«b64_88» az storage file upload
+Azure.RequestFailedException: Server failed to authenticate the request, AccountKey=«b64_88»
+terraform backend azurerm: access_key = "«b64_88»"
+"storageAccountKey": "«b64_88»",
+rclone.conf⏎[az]⏎type = azureblob⏎account = acme⏎key = «b64_88»
+velero azure credentials:⏎AZURE_STORAGE_ACCOUNT_ACCESS_KEY=«b64_88»
+azurestorageaccountname=acme⏎azurestorageaccountkey=«b64_88»
+spring.cloud.azure.storage.blob.account-key=«b64_88»
+fs.azure.account.key.acme.blob.core.windows.net «b64_88»
+secondary account key of storage account acme: «b64_88»
+active_storage: azure:⏎  storage_account_name: acme⏎  storage_access_key: «b64_88»
+CloudStorageAccount.parse("DefaultEndpointsProtocol=https;AccountName=acme;AccountKey=«b64_88»")
+QueueServiceClient from "AccountName=jobs;AccountKey=«b64_88»;QueueEndpoint=https://jobs.queue.core.windows.net/"
+az cosmosdb keys list -n acme⏎"primaryMasterKey": "«b64_88»"
+"CosmosDb": { "EndpointUri": "https://acme.documents.azure.com", "PrimaryKey": "«b64_88»" }
+azcosmos.NewKeyCredential("«b64_88»")
+mongodb://acme:«b64_88»@acme.mongo.cosmos.azure.com:10255/?ssl=true
+https://acme.file.core.windows.net/share/a.txt?sv=2022-11-02&ss=f&srt=o&sp=r&sig=«sigenc»
+<Error><Code>AuthenticationFailed</Code></Error> GET https://acme.blob.core.windows.net/c?restype=container&sig=«sigenc»
+az storage blob generate-sas ⏎"se=2026-12-01T00%3A00Z&sp=r&sv=2022-11-02&sr=b&sig=«sigenc»"
+aks diagnostic upload to https://diag.blob.core.windows.net/logs?sp=cw&spr=https&sig=«sigenc»
+SAS_TOKEN='?sv=2021-12-02&ss=bf&sig=«sigenc»'
+Logic App callback: https://prod-12.westeurope.logic.azure.com/workflows/‹hex32›/triggers/manual/paths/invoke?api-version=2016-10-01&sig=«sigenc»
+ServiceBusException: Unauthorized: Endpoint=sb://acme.servicebus.windows.net/;SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=«b64_44»
+az servicebus namespace authorization-rule keys list⏎"primaryKey": "«b64_44»"
+EVENTHUB_CONN="Endpoint=sb://eh.servicebus.windows.net/;SharedAccessKeyName=listen;SharedAccessKey=«b64_44»"
+iot device: HostName=acme.azure-devices.net;DeviceId=pi;SharedAccessKey=«b64_44»
+DefaultFullSharedAccessSignature notification hub: SharedAccessKey=«b64_44»
+Endpoint=https://acme.webpubsub.azure.com;AccessKey=«b64_44»;Version=1.0;
+Endpoint=https://acme.communication.azure.com/;accesskey=«b64_88»
+spring.cloud.azure.appconfiguration.stores[0].connection-string=Endpoint=https://acme.azconfig.io;Id=a;Secret=«b64_44»
+aeg-sas-key header rejected: "aeg-sas-key": "«b64_44»"
+logicapp/function host: https://acme.azurewebsites.net/admin/host/status?code=«azfunc»
+requests.post("https://acme.azurewebsites.net/api/ingest?code=«azfunc»", json=body)
+func keys: "masterKey": "«azfunc»"
+headers: { 'x-functions-key': '«azfunc»' }
+AuthenticationError 401 from Azure OpenAI with api-key: «azopenai»
+langchain AzureChatOpenAI(azure_deployment="gpt4o", api_key="«azopenai»")
+az cognitiveservices account keys list -n acme⏎{ "key1": "«azopenai»" }
+git clone https://build:«azdevops»@dev.azure.com/acme/core/_git/core
+AZURE_DEVOPS_TOKEN=«azdevops» tfx extension publish
+config.sh --unattended --url https://dev.azure.com/acme --auth pat --token «azdevops»
+vsce publish -p «azdevops»
+acr login failed for acme.azurecr.io: user acme, password «acr»
+az acr credential renew --password-name password⏎"value": "«acr»"
+imagePullSecret for acme.azurecr.io {"username":"acme","password":"«acr»"}
+azure_rm: AZURE_SECRET='«azsecret»' AZURE_TENANT='‹uuid›'
+azure.identity: ClientSecretCredential.get_token failed: invalid_client, client_secret="«azsecret»"
+confidential_client = msal.ConfidentialClientApplication("‹uuid›", client_credential="«azsecret»")
+curl -d "grant_type=client_credentials&client_id=‹uuid›&client_secret=«azsecret»" https://login.microsoftonline.com/‹uuid›/oauth2/v2.0/token
+sops: azure_kv credentials AZURE_CLIENT_SECRET "«azsecret»"
+<add key="ida:ClientSecret" value="«azsecret»" />
+external-dns azure.json: "aadClientSecret": "«azsecret»"
+oauth2-proxy: --provider=entra-id --client-secret=«azsecret»
+Azure Maps: subscription-key=«mixed84» https://atlas.microsoft.com/map/tile
+AzureTextTranslationClient: Ocp-Apim-Subscription-Key: «hex32»⏎Ocp-Apim-Subscription-Region: westeurope
 """,
     "basic_auth": """
 + curl -fsSL -u ‹user›:«pwu» https://‹host›/x.tgz
@@ -3589,6 +4339,105 @@ icecast source:«pws»@‹host›:8000
 liquidsoap output.icecast(password="«pws»")
 rtmp://‹host›/live?user=‹user›&pass=«pwu»
 onvif ‹user›:«pws»@10.0.0.4:80
+bundle install⏎Authentication is required for gems.example.test: https://‹user›:«pwu»@gems.example.test/
+* Server auth using Basic with user '‹user›'⏎> Authorization: Basic «basic»
+curl --proxy-user ‹user›:«pwu» -x proxy:3128 https://example.org
+curl --basic -u '‹user›:«pwu»' -X DELETE https://‹host›/api/v2/jobs/7
+lwp-request -C ‹user›:«pwu» https://‹host›/private
+{"name":"Authorization","value":"Basic «basic»"}
+"auths": { "registry.example.test": { "username": "‹user›", "password": "«pwu»" } }
+podman login registry.example.test --username=‹user› --password=«pwu»
+npm config: https-proxy = "http://‹user›:«pwu»@proxy.example.org:8080/"
+[http]⏎⇥proxy = http://‹user›:«pwu»@10.1.2.7:3128
+machine artifacts.example.test⏎login ‹user›⏎password «pwu»
+uv pip install --index-url https://‹user›:«pwu»@py.example.test/simple acme
+UV_INDEX_CORP_USERNAME=‹user› UV_INDEX_CORP_PASSWORD=«pwu»
+maven { url "https://mvn.example.test"⏎  credentials { username '‹user›'⏎    password '«pwu»' } }
+sbt: Credentials("Nexus", "nexus.example.test", "‹user›", "«pwu»")
+dnf: Curl error (22) for https://‹user›:«pwu»@rpm.example.test/repodata/repomd.xml
+apk add: fetch https://‹user›:«pwu»@apk.example.test/v3.19/main: Permission denied
+scrape_configs:⏎- job_name: node⏎  basic_auth: { username: ‹user›, password: «pwu» }
+headers = {"Authorization": "Basic «basic»"}
+HttpClient: "Proxy-Authorization" = "Basic «basic»"
+oras push registry.example.test/a:1 -u ‹user› -p «pwu»
+go env -w GOPROXY=https://‹user›:«pwu»@go.example.test,direct
+websocat -H 'Authorization: Basic «basic»' wss://‹host›/ws
+Invoke-WebRequest -Uri https://‹user›:«pwu»@‹host›/file.zip -OutFile file.zip
+jira:⏎  url: https://‹user›:«pwu»@jira.example.test
+INFLUXDB url http://‹user›:«pwu»@‹host›:8086/write?db=telegraf
+kibana: elasticsearch.hosts: ["https://‹user›:«pwu»@‹host›:9200"]
+vlc rtsp://‹user›:«pwu»@10.0.0.7/h264
+wget ftp://‹user›:«pwu»@‹host›/pub/a.iso⏎Login incorrect.
+rclone lsd ":webdav,url='https://‹user›:«pwu»@dav.example.test':"
+cadvisor scrape http://‹user›:«pwu»@‹host›:8080/metrics: 401 Unauthorized
+aria2c --http-user=‹user› --http-passwd=«pwu» https://‹host›/x.iso
+mqtts://‹user›:«pwu»@broker.example.org:8883
+.WithBasicAuth("‹user›", "«pwu»") // Flurl
+hurl: [BasicAuth]⏎‹user›: «pwu»
+warning: spurious network error: failed to download from `https://‹user›:«pwu»@crates.example.test/acme`
+pip: Looking in indexes: https://‹user›:«pwu»@py.example.test/simple
+poetry config http-basic.corp ‹user› «pwu»
+POETRY_HTTP_BASIC_CORP_PASSWORD=«pwu» POETRY_HTTP_BASIC_CORP_USERNAME=‹user› poetry install
+twine upload --repository-url https://py.example.test/ -u ‹user› -p «pwu» dist/*
+npm notice registry url https://‹user›:«pwu»@npm.example.test/
+_auth="«basic»"⏎registry=https://npm.example.test/
+mvn deploy: 401 Unauthorized https://‹user›:«pwu»@mvn.example.test/releases/
+settings.xml: <username>‹user›</username><password>«pwu»</password>
+gradlew publish -PrepoUser=‹user› -PrepoPassword=«pwu»
+publishing.repositories.maven.credentials { username = "‹user›"; password = "«pwu»" }
+ivy: credentials: realm="Artifactory" host=art.example.test user=‹user› password=«pwu»
+dotnet nuget add source https://nuget.example.test/v3 -n corp -u ‹user› -p «pwu» --store-password-in-clear-text
+GONOSUMDB=*; GOPROXY="https://‹user›:«pwu»@goproxy.example.test"
+gem push acme-1.0.gem --host https://‹user›:«pwu»@gems.example.test
+cpanm --mirror http://‹user›:«pwu»@cpan.example.test Acme::X
+options(repos = c(CORP = "https://‹user›:«pwu»@cran.example.test"))
+HEX: mix hex.repo add corp https://‹user›:«pwu»@hex.example.test
+docker login -u ‹user› -p «pwu» registry.example.test
+echo '{"auths":{"r.example.test":{"auth":"«basic»"}}}' > config.json
+.dockerconfigjson decoded: {"auths":{"r.example.test":{"username":"‹user›","password":"«pwu»","auth":"«basic»"}}}
+nerdctl login --username ‹user› --password «pwu» registry.example.test
+regctl registry set --user ‹user› --pass «pwu» registry.example.test
+helm registry login registry.example.test -u ‹user› -p «pwu»
+apt.conf: Acquire::https::apt.example.test::Proxy "http://‹user›:«pwu»@proxy.example.org:3128";
+/etc/environment:⏎https_proxy="http://‹user›:«pwu»@proxy.example.org:8080"
+$env:HTTPS_PROXY = 'http://‹user›:«pwu»@proxy.example.org:8080'
+ProxyError: Cannot connect to proxy http://‹user›:«pwu»@10.1.2.7:3128
+curl: (56) Received HTTP code 407 from proxy after CONNECT; -x http://‹user›:«pwu»@proxy:3128
+wgetrc:⏎proxy_user = ‹user›⏎proxy_password = «pwu»
+dnf.conf⏎proxy=http://proxy:3128⏎proxy_username=‹user›⏎proxy_password=«pwu»
+nginx: proxy_set_header Authorization "Basic «basic»";
+Caddy: header_up Authorization "Basic «basic»"
+RequestHeader set Authorization "Basic «basic»"
+httpie session: {"auth": {"type": "basic", "username": "‹user›", "password": "«pwu»"}}
+insomnia: authentication: { type: basic, username: ‹user›, password: «pwu» }
+"auth": {"type":"basic","basic":[{"key":"password","value":"«pwu»"},{"key":"username","value":"‹user›"}]}
+GET http://‹host›/status⏎Authorization: Basic ‹user› «pwu»
+curl -su "‹user›:«pwu»" "http://‹host›:15672/api/queues"
+k6: http.get(`https://‹user›:«pwu»@staging.example.org/`)
+artillery: target: "https://‹user›:«pwu»@staging.example.org"
+playwright.config.ts httpCredentials: { username: '‹user›', password: '«pwu»' }
+page.authenticate({ username: '‹user›', password: '«pwu»' })
+cy.visit('/', { auth: { username: '‹user›', password: '«pwu»' } })
+http_basic_authenticate_with name: "‹user›", password: "«pwu»"
+HTTP::Client.basic_auth("‹user›", "«pwu»")
+URLCredential(user: "‹user›", password: "«pwu»", persistence: .forSession)
+Credentials.basic("‹user›", "«pwu»") // okhttp
+new UsernamePasswordCredentials("‹user›", "«pwu»".toCharArray())
+CURLOPT_USERPWD => '‹user›:«pwu»',
+curl_easy_setopt(c, CURLOPT_USERPWD, "‹user›:«pwu»");
+$opts = ['http' => ['header' => 'Authorization: Basic «basic»']];
+LWP: $req->authorization_basic('‹user›', '«pwu»');
+hackney_opts: [basic_auth: {"‹user›", "«pwu»"}]
+ftp_proxy=ftp://‹user›:«pwu»@proxy.example.org:21
+upload to sftp://‹user›:«pwu»@‹host›/in failed: Permission denied
+Nagios: check_http -a ‹user›:«pwu» -H ‹host›
+filebeat: output.elasticsearch:⏎  hosts: ["https://‹host›:9200"]⏎  username: "‹user›"⏎  password: "«pwu»"
+fluent-bit [OUTPUT]⏎    HTTP_User   ‹user›⏎    HTTP_Passwd «pwu»
+jenkins-cli -auth ‹user›:«pwu» list-jobs
+SCHEMA_REGISTRY_BASIC_AUTH_USER_INFO=‹user›:«pwu»
+basic.auth.user.info=‹user›:«pwu»
+ansible.builtin.uri: url_username: ‹user›  url_password: "«pwu»"
+decoded Authorization header: ‹user›:«pwu» (Basic)
 """,
     "git_credential": """
 git fetch https://‹user›:«pwu»@‹host›/team/r.git
@@ -3866,6 +4715,102 @@ git ls-remote --heads https://‹user›:«ghp»@github.com/acme/api.git⏎fatal
 act: {"GITHUB_SERVER_AUTH":"https://x-access-token:«ghs»@github.com"}
 west update: fatal: could not read from 'https://‹user›:«pwu»@git.example.test/zephyr/mods.git'
 sourcetree: saved credentials https://‹user›:«pwu»@git.example.test:8443
+Username for 'https://git.example.test': ‹user›⏎Password for 'https://‹user›@git.example.test': «pwu»
+warning: redirecting to https://‹user›:«pwu»@git.example.test/acme/core.git/
+fatal: repository 'https://oauth2:«glpat»@gitlab.example.test/acme/core.git/' not found
+upstream⇥https://‹user›:«ghp»@github.com/acme/core.git (fetch)
+docker build --build-arg REPO=https://‹user›:«ghp»@github.com/acme/core.git .
+GOPRIVATE=* git config url."https://‹user›:«ghpat»@github.com".insteadOf "https://github.com"
+[url "https://‹user›:«pwu»@git.example.test/"]⏎⇥insteadOf = git@git.example.test:
+"acme-ui": "git+https://«ghp»@github.com/acme/ui.git#main",
+-e git+https://‹user›:«pwu»@git.example.test/acme/lib.git@main#egg=lib
+net.git-fetch-with-cli: fetching https://‹user›:«pwu»@git.example.test/acme/crates.git failed
+{:acme, git: "https://‹user›:«ghp»@github.com/acme/acme_ex.git", tag: "v1"}
+git remote add ci https://x-access-token:«ghs»@github.com/acme/core.git
+git-credential-store get⏎username=‹user›⏎password=«ghp»
+GIT_REPO_URL="https://‹user›:«pwu»@git.example.test/acme/core.git"
+$ cat .gitmodules⏎[submodule "proto"]⏎⇥url = https://‹user›:«pwu»@git.example.test/acme/proto.git
+git_source(:acme) { |r| "https://«ghp»:x-oauth-basic@github.com/#{r}.git" }
+git subtree pull --prefix lib https://oauth2:«glpat»@gitlab.example.test/acme/lib.git main
+flake.nix: inputs.core.url = "git+https://‹user›:«pwu»@git.example.test/acme/core.git";
+Carthage: git "https://‹user›:«ghp»@github.com/acme/Kit.git" "1.0"
+repoURL: https://‹user›:«pwu»@git.example.test/acme/deploy.git
+stderr: fatal: unable to access 'https://x-token-auth:«url40»@bitbucket.org/acme/core.git/': The requested URL returned error: 403
+libgit2: too many redirects or authentication replays (https://‹user›:«pwu»@git.example.test/acme/core.git)
+conan: scm = {"type": "git", "url": "https://‹user›:«pwu»@git.example.test/acme/core.git"}
+vcpkg_from_git(URL https://‹user›:«ghp»@github.com/acme/core.git REF ‹hex40›)
+helm-git: git+https://‹user›:«pwu»@git.example.test/acme/charts.git@charts?ref=main
+.package(url: "https://oauth2:«glpat»@gitlab.example.test/acme/Kit.git", branch: "main")
+checkout scm: userRemoteConfigs: [[url: 'https://‹user›:«pwu»@git.example.test/acme/core.git']]
+atlantis: running git clone https://‹user›:«ghp»@github.com/acme/infra.git: exit status 128
+dbt deps: packages:⏎  - git: "https://‹user›:«ghpat»@github.com/acme/dbt-utils.git"
+pre-commit: repo: https://‹user›:«pwu»@git.example.test/acme/hooks
+dvc remote: git push https://gitlab-ci-token:«glpat»@gitlab.example.test/acme/data.git
+git lfs env⏎Endpoint=https://‹user›:«pwu»@git.example.test/acme/core.git/info/lfs (auth=basic)
+kaniko --context=git://‹user›:«ghp»@github.com/acme/core.git
+bzr branch https://‹user›:«pwu»@bzr.example.test/acme/trunk
+fatal: Authentication failed for 'https://«ghp»@github.com/acme/wiki.git/'
+Cloning into 'shop'...⏎fatal: unable to access 'https://‹user›:«ghp»@github.com/acme/shop.git/': The requested URL returned error: 403
+$ git config --get remote.origin.url⏎https://‹user›:«ghp»@github.com/acme/blog.git
+GIT_TRACE: run_command: git remote-https origin https://‹user›:«pwu»@git.example.test/acme/blog.git
+GIT_CURL_VERBOSE: == Info: Server auth using Basic, url https://oauth2:«glpat»@gitlab.example.test/acme/blog.git
+error: could not fetch https://x-access-token:«ghs»@github.com/acme/blog.git
+fetch = +refs/heads/*:refs/remotes/origin/*⏎url = https://‹user›:«pwu»@git.example.test/acme/blog.git
+remote: Permission to acme/blog.git denied to bot.⏎fatal: unable to access 'https://x-access-token:«ghpat»@github.com/acme/blog.git/'
+Updating git repository `https://‹user›:«pwu»@git.example.test/acme/rs.git`
+[patch.internal]⏎acme = { git = "https://«ghp»@github.com/acme/rs", branch = "main" }
+go get: module git.example.test/acme/lib: git ls-remote https://‹user›:«pwu»@git.example.test/acme/lib: exit status 128
+git config --system url."https://oauth2:«glpat»@gitlab.example.test/".insteadOf "ssh://git@gitlab.example.test/"
+pnpm-lock.yaml: resolution: {type: git, repo: https://‹user›:«ghp»@github.com/acme/kit.git}
+yarn add https://«ghp»:x-oauth-basic@github.com/acme/kit.git
+"kit": "git+https://oauth2:«glpat»@gitlab.example.test/acme/kit.git#v3",
+Pipfile: kit = {git = "https://‹user›:«pwu»@git.example.test/acme/kit.git", ref = "main"}
+pyproject: acme = { git = "https://‹user›:«ghpat»@github.com/acme/py.git", rev = "v1" }
+Collecting acme@ git+https://‹user›:«ghp»@github.com/acme/py.git
+remotes::install_git("https://‹user›:«pwu»@git.example.test/acme/rpkg.git")
+using Pkg; Pkg.add(url="https://‹user›:«ghp»@github.com/acme/Jl.git")
+fatal: could not read Password for 'https://«ghp»@github.com': No such device or address
+mix deps.get: ** (Mix) Command "git clone https://‹user›:«pwu»@git.example.test/acme/ex.git" failed
+bundler: Git error: command `git clone https://«ghp»:x-oauth-basic@github.com/acme/rb.git` in directory / has failed
+Failed to clone https://‹user›:«ghp»@github.com/acme/php.git via https
+CMake: FetchContent_Declare(kit GIT_REPOSITORY https://‹user›:«pwu»@git.example.test/acme/kit.git)
+bazel: git_repository(name = "kit", remote = "https://‹user›:«ghp»@github.com/acme/kit.git")
+xcodebuild: error: Couldn't fetch https://oauth2:«glpat»@gitlab.example.test/acme/swift.git
+nix: error: program 'git' failed fetching https://‹user›:«pwu»@git.example.test/acme/nixcfg.git
+meson wrap: url = https://‹user›:«pwu»@git.example.test/acme/sub.git
+repo init -u https://‹user›:«pwu»@git.example.test/platform/manifest
+default.xml: <remote name="corp" fetch="https://‹user›:«pwu»@git.example.test/" />
+SRC_URI = "git://git.example.test/acme/fw.git;protocol=https;user=‹user›:«pwu»"
+git archive --remote=https://‹user›:«pwu»@git.example.test/acme/blog.git HEAD
+git bundle create x.bundle --all; origin is https://‹user›:«ghp»@github.com/acme/blog.git
+hub clone https://«gho»@github.com/acme/blog.git
+gh repo clone failed: https://x-access-token:«gho»@github.com/acme/blog.git
+Drone clone: + git fetch --no-tags https://‹user›:«pwu»@git.example.test/acme/blog.git
+DRONE_NETRC_USERNAME=‹user› DRONE_NETRC_PASSWORD=«ghp»
+machine github.com⏎  login ‹user›⏎  password «ghp»
+machine gitlab.example.test login gitlab-ci-token password «glpat»
+git credential-cache: protocol=https host=github.com username=‹user› password=«gho»
+~/.config/git/credentials⏎https://‹user›:«pwu»@git.example.test
+https://‹user›:«ghpat»@github.com   # saved by git credential store
+tea login add --url https://git.example.test --user ‹user› --password «pwu»
+jenkins job dsl: remote { url('https://‹user›:«pwu»@git.example.test/acme/blog.git') }
+gitops-engine: failed to list refs: https://‹user›:«ghp»@github.com/acme/env.git: authorization failed
+argocd-repo secret:⏎url: https://github.com/acme/env⏎username: ‹user›⏎password: «ghp»
+git-sync: --repo=https://‹user›:«pwu»@git.example.test/acme/dags.git --branch=main
+AIRFLOW git-sync: GITSYNC_PASSWORD=«glpat» GITSYNC_USERNAME=‹user›
+RUN --mount=type=cache pip install "git+https://oauth2:«glpat»@gitlab.example.test/acme/ml.git"
+ansible.builtin.git: repo=https://‹user›:«pwu»@git.example.test/acme/web.git dest=/srv/web
+module.net: git::https://‹user›:«ghp»@github.com/acme/tf-net.git?ref=v2
+remote "template" failed: copier copy https://‹user›:«pwu»@git.example.test/acme/tpl.git .
+cookiecutter https://«ghp»@github.com/acme/tpl.git
+hg clone https://‹user›:«pwu»@hg.example.test/acme/core
+[auth]⏎corp.prefix = hg.example.test⏎corp.username = ‹user›⏎corp.password = «pwu»
+svn: E215004: No more credentials; svn co https://svn.example.test/x --username ‹user› --password «pwu»
+p4 -u ‹user› -P «pwu» sync //depot/...
+fossil clone https://‹user›:«pwu»@fossil.example.test/core core.fossil
+gitea mirror: clone_addr=https://oauth2:«ghp»@github.com/acme/blog.git
+mirror push target https://‹user›:«glpat»@gitlab.example.test/acme/mirror.git failed
+Dependabot: git_source credentials { host: git.example.test, username: ‹user›, password: «pwu» }
 """,
     "credit_card": """
 charge «card» failed
@@ -4154,6 +5099,100 @@ card «cardsp».
 <number>«card»</number>
 cardNo=«card»
 payment method «card» failed
+Net::HTTPBadRequest {"errors":{"credit_card":{"number":"«card» is not a test card"}}}
+"cardNumber" : "«cardda»",
+Card No: «cardsp»  Exp: 06/29  CVV: ***
+COPY cards (pan) FROM stdin;⏎«card»
+<card:Number>«card»</card:Number>
+ERROR [checkout] tokenization failed for card=«card»
+customer,card_number,amount⏎42,«card»,99.50
+page.locator('#card').fill('«card»')
+hello, my card «cardsp» was declined at the checkout, why?
+authorize pan=«card» amount=1000 currency=978 => RC 05
+PAYMENT_TEST_CARD="«card»"
+val card = CreditCard("«card»", YearMonth.of(2029, 4))
+Detected sensitive data (CREDIT_CARD_NUMBER): «card»
+amex card «amex» requires a four-digit code
+@pytest.mark.parametrize("card_number", ["«card»", "«amex»"])
+checkout.payment.pan: «card»
+MasterCard «cardsp» / 11-28
+Track 1: B«card»^TEST/CARD^2812101
+{ "creditCard": { "number": "«cardsp»", "brand": "VISA" } }
+Kreditkartennummer: «card»
+void transaction, credit card number «cardda»
+BIN lookup for card number «card» timed out
+cc=«cardda»;exp=0429
+UPDATE payment SET card_pan = '«card»' WHERE order_id = 18;
+VISA «card» soft declined (3DS2 required)
+subscription renewal failed for card number «cardsp»
+- card_number: '«card»'⏎  holder: TEST
+blocked card list: «card», «card»
+tarjeta de crédito: «cardsp»
+(gdb) p card->pan⏎$1 = "«card»"
+strace: write(4, "PAN=«card»&CVC=...", 27) = 27
+form-data; name="card_number"⏎⏎«card»
+ISO8583 DE2 = «card»
+Receipt: paid with Visa card «cardsp»
+logger.debug("charging credit card " + "«card»")
+thread 'main' panicked at src/pay.rs:44: card «card» declined
+{ "card_number": "«card»", "exp": "04/30" }
+pay.CreditCard{Number: "«card»", Month: 4, Year: 2030}
+new CreditCard("«cardda»", "TEST USER", 2030, 4);
+CardError(code=incorrect_number): the card number «card» has a wrong check digit
+"ccNumber":"«card»","ccExp":"0430"
+MasterCard ending check: full number «cardsp»
+paymentInstrument[cardNumber]=«card»
+<ns:creditCard><ns:cardNumber>«card»</ns:cardNumber></ns:creditCard>
+<input name="cardnumber" value="«cardsp»" autocomplete="cc-number">
+$card->setNumber('«card»');
+ActiveMerchant::Billing::CreditCard.new(number: '«card»', month: 4, year: 2030)
+%Card{number: "«card»", exp_month: 4}
+let card = STPCardParams(); card.number = "«card»"
+CardParams(number = "«card»", expMonth = 4, expYear = 2030)
+INSERT INTO cc_vault VALUES (7, '«card»', '0430');
+select * from payments where pan = '«cardsp»'
+UPDATE wallet SET credit_card='«cardda»' WHERE uid=42
+PAN: «card» EXP: 0430
+Primary account number: «cardsp»
+E_INVALID_PAN: «card»
+decrypted PAN is «card»
+gateway request: vpc_CardNum=«card»&vpc_CardExp=3004
+ACCT=«card»&EXPDATE=0430&TENDER=C
+x_card_num=«card»|x_exp_date=0430|x_type=AUTH_CAPTURE
+cardNo=«card» respCode=51
+ISO 8583 field 2: «card»
+DE 35 track2 ;«card»=30042010000000000000?
+%B«card»^TEST/USER^3004201?
+EMV tag 5A (PAN) = «card»
+POS journal: VISA «cardsp» SALE 19.99 APPROVED
+The customer read out the card number over the phone: «cardsp»
+Please remove my credit card «cardda» from the account
+hi, I paid with visa «card» and got no receipt
+Kreditkarte «cardsp» wurde abgelehnt
+carte bancaire n° «cardsp» refusée
+número de tarjeta: «card»
+carta di credito: «cardsp»
+card on file → «cardda»
+amex «amex» (expired)
+American Express card number: «amex»
+"brand": "amex", "number": "«amex»"
+test "rejects card «amex»"
+fixtures/cards.yml:⏎visa:⏎  number: «card»
+expect(isValidCardNumber('«cardsp»')).toBe(true)
+luhn.check("«card»") failed for a card number that the bank issued
+spring log: CardService.charge(cardNumber=«card», amount=100)
+logger: request body {"creditCard":{"number":"«card»"}}
+Splunk alert: unmasked credit card «card» in index=web
+WARN dlp-agent: found 1 credit card number: «cardda»
+pan_token mapping: pan «card» → tok_‹mixed16›
+charge.csv row 3: card=«card», amount=12.00
+refund(card: "«card»", amount: 500)
+chargeback notice: Mastercard «cardsp», reason 4853
+subscription: card «card» expires next month
+3-D Secure enrolment check: cardNumber «card» not enrolled
+tokenization: POST /tokens {"number":"«cardsp»","type":"visa"}
+cvv mismatch for card number «card»
+booking guarantee: Visa «cardsp», exp. 04/30
 """,
     "ssn": """
 "SSN": "«ssn»"
@@ -4469,6 +5508,98 @@ REF*SY*«ssnbare»~
 PID|1||«ssn»||DOE^JOHN
 national id «ssn»
 taxpayer «ssn»
+Error in row 17: SSN «ssn» must be unique
+{"subscriber":{"memberId":"‹n›","socialSecurityNumber":"«ssn»"}}
+Name: Test Person   SSN: «ssn»   State: OH
+emp_id|ssn|rate⏎1004|«ssn»|31.50
+<Employee SSN="«ssn»" Status="A"/>
+DELETE FROM taxpayers WHERE ssn='«ssn»';
+EDI 834: REF*SY*«ssnbare»~ (subscriber social security number)
+please correct my social security number to «ssn» in the HR portal
+Equifax: no hit for SSN «ssn»
+ITIN=«itin»
+patient_ssn: "«ssn»"
+IRS reject IND-031: taxpayer SSN «ssn»
+Form SS-5, Social Security number assigned: «ssn»
+HR import: duplicate SSN «ssn» at line 9
+cy.get('#ssn').type('«ssn»')
+let ssn = "«ssn»"
+?firstName=Test&ssn=«ssn»
+identity:⏎  ssn: «ssn»⏎  verified: false
+presidio: entity US_SSN value «ssn» score 0.85
+{"national_id":"«ssn»","national_id_type":"SSN"}
+CHECK (ssn ~ '^\\d{3}-\\d{2}-\\d{4}$') violated by '«ssn»' in column ssn
+SSN (unformatted) «ssnbare»
+SSN: «ssnsp» (as typed by the applicant)
+beneficiary social security no. «ssn»
+[WARN] PII in payload: ssn=«ssn»
+taxpayer_itin: '«itin»'
+credit application: co-applicant SSN «ssn»
+driver's record links to SSN «ssn»
+unemployment claim, claimant SSN «ssn», denied
+Customer.find_by(ssn: "«ssn»") => nil
+"ssn": ["«ssn»", "«ssn»"]
+TEST_SSN=«ssn»
+payslip SSN «ssn»
+user typed social security number: «ssn»
+SSN trace «ssn» → 3 addresses
+ValueError: SSN «ssn» has an invalid area number
+SSN="«ssn»"
+struct Employee { ssn: "«ssn»".to_string(), state: "TX".into() }
+Employee{Name: "Test", SSN: "«ssn»"}
+new Person { Name = "Test", SocialSecurityNumber = "«ssn»" };
+person.setSsn("«ssn»");
+@ssn = "«ssn»"
+{"applicant": {"ssn": "«ssn»", "zip": "73301"}}
+<ssn>«ssn»</ssn>
+<taxpayer><tin type="SSN">«ssn»</tin></taxpayer>
+SELECT id FROM people WHERE social_security_number = '«ssn»'
+INSERT INTO w2(ssn) VALUES ('«ssn»');
+name;ssn⏎Test;«ssn»
+SSN,Last,First⏎«ssn»,Test,Sample
+GET /api/employees?ssn=«ssn» 404
+curl -d 'ssn=«ssn»' https://hr.example.org/api/lookup
+PUT /people/3 {"ssn":"«ssnbare»"}
+Social Security number «ssn» not found in the E-Verify database
+E-Verify case: SSN «ssn», tentative nonconfirmation
+my SSN is «ssn» and the form says it's invalid
+The employee's social security number is «ssn».
+Could you check why SSN «ssn» was rejected by payroll?
+Customer said her social security number is «ssn»
+1040 line: Your social security number «ssn»
+Form W-4, step 1(b) Social security number: «ssn»
+1099-NEC recipient's TIN: SSN «ssn»
+IRS: SSN «ssn» and name control don't match
+ITIN: «itin»
+individual taxpayer identification number «itin»
+W-7 renewal for ITIN «itin» rejected
+"itin": "«itin»"
+SSN/ITIN: «itin»
+dependent 1 SSN «ssn», dependent 2 SSN «ssn»
+SSN of spouse: «ssn»
+co-signer social security no: «ssn»
+loan 88: borrower_ssn=«ssn»
+FICO pull SSN=«ssn» returned no file
+TransUnion error 071 for social security number «ssn»
+background check: SSN trace on «ssn»
+HL7: PID|1||‹n›||TEST||19800101|M|||||||||||«ssn»  (SSN in PID-19)
+EDI 270 REF*SY*«ssnbare» (social security number)
+FAFSA student social security number: «ssn»
+Medicare: SSN «ssn», claim denied
+payroll export: ssn=«ssnbare»
+full SSN (no dashes): «ssnbare»
+applicant_ssn "«ssnsp»" does not match the pattern
+SSN as entered: «ssnsp»
+expect(maskSsn("«ssn»")).toEqual("•••-••-••••")
+redact(ssn="«ssn»") returned input unchanged
+faker seed: { ssn: "«ssn»", name: "Test" }
+Presidio: US_SSN «ssn» at offset 12
+DLP scan: SSN found: «ssn» in hr.xlsx
+hr_sync ERROR: worker SSN «ssn» is used by two profiles
+log.debug("SSN {}", "«ssn»")
+validate_ssn("«ssn»") => false
+unemployment insurance claim for SSN «ssn»
+Security question: last known SSN «ssn»
 """,
     "phone": """
 phone=«e164»
@@ -4777,6 +5908,92 @@ voicemail left by «us»
 2FA code sent to «e164»
 otp sms to «us» failed
 verify phone «e164»
+MessageBird: no (correct) recipients found: phone «e164»
+"mobilePhone" : "«uspar»"
+Phone no.: «us»
+sns.publish(PhoneNumber='«e164»', Message='code')
+reach us by phone: «us» or mail help@example.org
+Tel. «deintl00»
+Mobilnummer: «demob»
+Telefonnummer «deloc» ist ungültig
+href="tel:«us»"
+portable : «frloc»
+Celular/WhatsApp: «brmob»
+DELETE FROM leads WHERE phone = '«e164»';
+phone «us» is already linked to another account
+Pinpoint: SMS to destination phone number «e164» THROTTLED
+TEL;TYPE=WORK,VOICE:«uspar»
+ALERT_SMS_TO=«e164»,«e164»
+mobile: «ukmob» (UK)
+id;phone⏎7;«inmob»
+Fax number: «usdot»
+Invalid phone number format: "«us»"
+Contact(phone = "«e164»")
+<cac:Contact><cbc:Telephone>«e164»</cbc:Telephone></cac:Contact>
+we sent a text message with a code to «e164»
+SMSC: DELIVRD msisdn:«msisdn»
+telegram.errors.PhoneNumberInvalidError: phone=«e164»
+hi, my phone number is «uspar», call me back please
+office phone: «usdot»
+Asterisk: Called PJSIP/«e164»@trunk, caller phone «e164»
+patient.telecom: { system: phone, value: «us» }
+Auth0 passwordless: phone_number "«e164»"
+cell phone «us» ported out
+whatsapp: jid for phone «e164» not found
+dispatch: driver's cell phone «uspar» unreachable
+Mobiltelefon «frintl» nicht erreichbar
+PagerDuty contact method phone: «us»
+TwilioRestClient: unable to create record: phone number «e164» is unverified
+{"to":"«e164»","channel":"sms","body":"Your code"}
+twilio.messages.create(to="«e164»", body="hi")
+send_sms(phone: "«e164»", text: "hi")
+vonage.SMS to mobile «e164» status 6
+phone = "«us»"
+"phone": "«uspar»", "name": "Test"
+<tel>«e164»</tel>
+mobile_number: "«e164»"
+Telephone: «us»
+Mobile phone «us» is not reachable
+call me at «us»
+You can call our office: phone «uspar»
+Text me on my mobile: «e164»
+my phone number is «us»
+new phone number: «usdot», please update
+Please ring her on her mobile, «ukmob»
+UK mobile number «ukmob»
+Rufen Sie mich an, Tel. «deloc»
+Telefon (mobil): «demob»
+Telefon: «deintl00»
+Tel.: «deintl00» (Büro)
+mon numéro de portable est le «frloc»
+WhatsApp: «brmob»
+mobile no. «inmob»
+INSERT INTO contacts(phone) VALUES('«us»');
+SELECT * FROM users WHERE phone_number = '«e164»'
+UPDATE leads SET mobile='«inmob»' WHERE id=3
+ERROR: duplicate key value violates unique constraint "users_phone_key" DETAIL: Key (phone)=(«us») already exists.
+phone;city⏎«usdot»;Austin
+phonenumbers.parse("«uspar»", "US")
+PhoneNumberUtil: NOT_A_NUMBER for phone «us»
+Phonelib.parse("«e164»").valid?
+expect(formatPhone("«usbare»")).toBe("-")
+user.phone_number = "«e164»"
+let phone = "«uspar»"
+sms to «e164» queued
+SMS-Versand an Mobilnummer «demob» fehlgeschlagen
+voicemail from phone «uspar», 0:32
+caller id phone number «us»
+opsgenie contact: method: sms, to: «e164»
+emergency phone: «us»
+Kundentelefon: «deloc»
+asterisk: Dial(SIP/trunk/«e164») caller number «e164»
+sip:«e164»@sip.example.org
+smsc: MSISDN «msisdn» absent subscriber
+HLR lookup msisdn=«msisdn»
+otp_delivery: phone=«e164» provider=sns status=failed
+Firebase phone auth: phoneNumber «e164» TOO_LONG
+user typed "«us»" into the phone field
+Lieferung: Tel. Empfänger «demob»
 """,
     "totp_seed": """
 otpauth://totp/x:‹user›?issuer=x&secret=«b32_16»
@@ -5052,6 +6269,90 @@ totp-cli add work acme «b32_32»
 import otpauth uri otpauth://totp/x:y?algorithm=SHA1&digits=6&secret=«b32_32»
 setup 2FA with secret «b32_32»
 authenticator app key: «b32sp»
+otpauth://totp/Slack:‹user›@example.org?secret=«b32_16»&issuer=Slack&algorithm=SHA1
+oathtool -b --totp=sha1 «b32_32»
+launch.json: "env": { "E2E_TOTP_SECRET": "«b32_32»" }
+code = pyotp.TOTP(s="«b32_32»").at(0)
+mfa_devices:⏎  - name: phone⏎    totp_secret: «b32_32»
+Scan the QR code or type the 2FA setup key: «b32sp»
+Enrolled TOTP factor, secret: «b32_26»
+verifyTOTP(code, '«b32_16»') // two-factor secret
+COPY two_factor (user_id, totp_secret) FROM stdin;⏎1⇥«b32_32»
+user.update!(otp_secret: "«b32_32»")
+com.warrenstrange.googleauth: invalid TOTP secret key «b32_16»
+qrencode -t ANSI "otpauth://totp/db:‹user›?secret=«b32_32»"
+KeeUriFormat otpauth://totp/x?secret=«b32_52»&period=60&digits=8
+aws iam create-virtual-mfa-device: Base32StringSeed «b32_64»
+ADMIN_2FA_SECRET=«b32_32» npm run e2e
+1password: one-time password field otpauth://totp/acme?secret=«b32_32»
+totp:⏎  issuer: Acme⏎  secret: «b32_32»
+{"login":{"totp":"«b32_32»"}} # vaultwarden export, TOTP
+illegal base32 data at input byte 16 in TOTP secret "«b32_32»"
+counter-based otpauth://hotp/bank?secret=«b32_32»&counter=4
+Google2FA::getCurrentOtp('«b32_16»')
+andOTP backup: {"secret":"«b32_32»","issuer":"Acme","type":"TOTP"}
+keepass: TimeOtp-Secret-Base32 = «b32_32»
+ykman oath accounts add --oath-type TOTP vpn «b32_32»
+TimeBasedOneTimePassword(secret: "«b32_32»")
+2FA secret for user ‹user› is «b32_32», do not share it
+nextcloud twofactor_totp: decrypted TOTP secret «b32_32»
+totpSecretKey = '«b32_32»'
+authenticator (TOTP) key: «b32_16»
+await loginWithTotp(page, 'TOTP secret', '«b32_32»')
+django_otp: TOTPDevice secret base32 «b32_32»
+google_authenticator: «b32_16»⏎" RATE_LIMIT 3 30⏎" TOTP_AUTH
+uri = "otpauth://totp/" + user + "?secret=«b32_32»"
+reset MFA; new TOTP seed is «b32_32»
+my authenticator setup key is «b32sp»
+otpauth://totp/Acme:‹user›@example.org?secret=«b32_32»&issuer=Acme
+otpauth://totp/acme-prod?secret=«b32_16»&digits=6&period=30
+otpauth://hotp/bank:‹user›?secret=«b32_32»&counter=0
+TOTP::new(Algorithm::SHA1, 6, 1, 30, Secret::Encoded("«b32_32»".into()))
+totp.GenerateCode("«b32_32»", time.Now())
+ROTP::TOTP.new("«b32_32»").now
+speakeasy.totp({ secret: '«b32_32»', encoding: 'base32' })
+authenticator.generate('«b32_16»')
+otplib.authenticator.check(code, "«b32_32»")
+new Totp(Base32Encoding.ToBytes("«b32_32»")).ComputeTotp()
+GoogleAuthenticator().getTotpPassword("«b32_16»")
+$ga->verifyCode('«b32_16»', $code, 2); // TOTP
+NimbleTOTP.verification_code(Base.decode32!("«b32_32»"))
+MFA_SECRET=«b32_32» # base32
+mfa_seed = "«b32_32»"
+"mfaSecret":"«b32_16»","mfaEnabled":true
+otpSecret: '«b32_32»'
+GITHUB_2FA_SECRET: «b32_16»
+E2E_OTP_SEED="«b32_32»"
+AWS_MFA_SEED=«b32_64»
+virtual MFA device seed: «b32_64»
+INSERT INTO mfa (user_id, totp_seed) VALUES (7, '«b32_32»');
+SELECT * FROM otp_devices WHERE secret_base32 = '«b32_32»'
+<totpSecret>«b32_32»</totpSecret>
+Can't scan? Enter this key in your authenticator app: «b32sp»
+Enter this text code instead: «b32sp» (authenticator setup)
+2FA setup key: «b32_16»
+Manual entry key for Google Authenticator: «b32_32»
+Your two-factor authentication secret is «b32_32»
+authenticator secret: «b32_32»
+TOTP key «b32_32» was shown to the user
+TOTP seed «b32_32» has wrong length
+invalid base32 in totp secret: «b32_16»
+DEBUG mfa: enrol totp secret=«b32_32» user=‹user›
+new 2FA secret «b32_32» generated for ‹user›
+bw get totp item: otpauth://totp/x?secret=«b32_32»
+pass otp insert: otpauth://totp/git?secret=«b32_32»&issuer=git
+gopass otp: totp: «b32_32»
+KeePassXC: "TOTP Seed": "«b32_32»"
+keepassxc-cli show -a otp: otpauth://totp/none?secret=«b32_32»&period=30
+aegis: {"type":"totp","info":{"secret":"«b32_32»","algo":"SHA1"}}
+gauth.csv⏎acme:«b32_16»   (TOTP seeds)
+~/.google_authenticator⏎«b32_26»⏎" TOTP_AUTH
+qrencode 'otpauth://totp/vpn?secret=«b32_16»&issuer=VPN' -o q.png
+export TOTP=$(oathtool -b --totp '«b32_32»')
+vault write totp/keys/acme url="otpauth://totp/acme?secret=«b32_32»"
+keycloak credential otp: {"value":"«b32_32»","subType":"totp"}
+ipa otptoken-add --type=totp --key=«b32_32»
+please re-enrol: the old authenticator key «b32sp» leaked
 """,
     "jwt": """
 Bearer «jwt»
@@ -5308,6 +6609,92 @@ keycloak: client_assertion=«jwt»
 token_review: status: authenticated: false, token: «jwt»
 eventsource: GET /stream?access_token=«jwt» 401
 [env] APP_STORE_CONNECT_JWT="«jwt»"
+{"level":"warn","msg":"token expired","jwt":"«jwt»"}
+* Connection #0⏎> authorization: Bearer «jwt»⏎< HTTP/2 403
+Cookie: next-auth.session-token=«jwt»; lang=en
+TokenExpiredError: jwt expired⏎    at verify («jwt»)
+ACCESS_TOKEN="«jwt»" ./smoke.sh
+tokenreviews.authentication.k8s.io: spec: token: «jwt»
+{"data":{"login":{"token":"«jwt»"}}}
+jwt.verify('«jwt»', pubKey)
+http GET :8080/api "Authorization:Bearer «jwt»"
+cat /var/run/secrets/kubernetes.io/serviceaccount/token⏎«jwt»
+<add key="LicenseJwt" value="«jwt»" />
+http://localhost:3000/auth/confirm?token_hash=«jwt»
+document.cookie = "jwt=«jwt»"
+String jwt = "«jwt»";
+graphql-ws connection_init payload {"authToken":"«jwt»"}
+X-Auth-Request-Access-Token: «jwt»
+assert_raises(JWT::ExpiredSignature) { decode "«jwt»" }
+ERROR kong jwt plugin: bad token; signature verification failed «jwt»
+spring: JwtValidationException for token value «jwt»
+mosquitto_pub -u jwt -P «jwt» -t t -m hi
+claims, err := ParseToken("«jwt»")
+metabase embed: https://bi.example.test/embed/dashboard/«jwt»
+CI_JOB_TOKEN_JWT_V2: «jwt»
+loginResponse.accessToken=«jwt»
+oc login --token=«jwt» --server=https://10.1.2.7:6443
+PyJWT: InvalidAudienceError «jwt»
+new WebSocket('wss://‹host›/ws', ['access_token', '«jwt»'])
+id token from the browser: «jwt»
+mercure: invalid publisher JWT «jwt»
+query: { authorization: "Bearer «jwt»" } // HAR entry
+echo «jwt» | cut -d. -f2 | base64 -d
+oidc client_assertion_type=jwt-bearer&client_assertion=«jwt»
+firebase custom token: «jwt»
+GET /sse?jwt=«jwt» HTTP/1.1
+livekit join token = «jwt»
+jsonwebtoken::errors: ExpiredSignature while decoding «jwt»
+jwt.exceptions.ExpiredSignatureError: Signature has expired: «jwt»
+JsonWebTokenError: invalid signature, token: «jwt»
+io.jsonwebtoken.ExpiredJwtException: JWT «jwt» expired
+golang-jwt: token is malformed: «jwt»
+JWT::DecodeError: Signature verification failed (token=«jwt»)
+Firebase\\JWT\\SignatureInvalidException for «jwt»
+IDX10501: Signature validation failed, token: '«jwt»'
+headers: { Authorization: `Bearer «jwt»` }
+.bearer_auth("«jwt»")
+req.Header.Set("Authorization", "Bearer «jwt»")
+conn |> put_req_header("authorization", "Bearer «jwt»")
+curl --oauth2-bearer «jwt» https://api.example.org
+http --auth-type=bearer --auth='«jwt»' https://api.example.org
+xh https://api.example.org -A bearer -a «jwt»
+Set-Cookie: access_token=«jwt»; HttpOnly; Path=/
+Cookie: token=«jwt»
+localStorage.setItem('token', '«jwt»')
+sessionStorage.jwt = "«jwt»"
+{"access_token":"«jwt»","token_type":"Bearer"}
+{"id_token":"«jwt»","expires_in":3600}
+{"jwt":"«jwt»"}
+token: «jwt»
+<token>«jwt»</token>
+ID_TOKEN='«jwt»'
+export TOKEN="«jwt»"
+$env:API_JWT = "«jwt»"
+supabase: createClient(url, "«jwt»")
+HASURA: x-hasura-admin jwt «jwt»
+https://app.example.org/callback#access_token=«jwt»&state=x
+https://app.example.org/verify?token=«jwt»
+GET /ws?token=«jwt» 101
+redirect to /sso?id_token_hint=«jwt»
+users: [{ name: oidc, user: { token: «jwt» } }]
+kubectl create token ci⏎«jwt»
+serviceaccount token decoded: ca.crt, namespace, token: «jwt»
+vault write auth/jwt/login role=ci jwt=«jwt»
+ACTIONS_ID_TOKEN: «jwt»
+echo "$PAYLOAD" | jwt decode «jwt»
+jwt_tool.py «jwt» -C
+decode('«jwt»', 'base64url')
+SELECT verify('«jwt»', 'x');
+INSERT INTO sessions(jwt) VALUES ('«jwt»');
+logger.info("received token «jwt»")
+[auth] rejected bearer «jwt»
+nginx auth_jwt: token «jwt» error
+envoy.jwt_authn: Jwt verification fails: «jwt»
+mqtt CONNECT username=jwt password=«jwt»
+Here is the token I used in Postman: «jwt»
+pulsar-client --auth-params token:«jwt»
+nats: user jwt «jwt»
 """,
     "high_entropy_hex": """
 SECRET_KEY=«hex64»
@@ -5607,6 +6994,95 @@ key := mustHex("«hex64»") // session encryption key
 KMS_LOCAL_SEED_SECRET=«hex64»
 DATA_ENCRYPTION_KEY (DEK) in plaintext: «hex64»
 api_secret: «hex48»
+dotenv: SECRET_KEY=«hex64»⏎DEBUG=0
+secrets.yml:⏎staging:⏎  secret_key_base: «hex128»
+echo «hex32» > config/master.key && bin/rails credentials:show
+parameters:⏎  kernel.secret: '«hex32»'
+form_secret: "«hex64»"
+coturn: use-auth-secret⏎static-auth-secret=«hex64»
+JWT_SIGNING_SECRET=«hex64» node api.js
+SQLCipher: PRAGMA key="x'«hex64»'" failed: file is not a database
+openssl enc -aes-128-cbc -d -K «hex32» -iv ‹hex32› < in > out
+hostapd: wpa_psk=«hex64»
+secret: "«hex64»" # express-session
+DB_ENCRYPTION_KEY=«hex64»
+encrypt: {"algorithm":"aes-256-gcm","key":"«hex64»"}
+webhooks:⏎  - url: https://‹host›/hook⏎    secret: «hex40»
+vault operator unseal «hex66»
+LIVEKIT_API_SECRET=«hex64»
+'encryptionKey' => '«hex64»', // craft cms security key
+esp auth hmac(sha256) 0x«hex64» enc cbc(aes) 0x«hex64»
+NwkKey: "«HEX32»"  # LoRaWAN network secret
+network_key: [secret] «HEX32» (zwave S2)
+mimikatz: * NTLM     : «hex32»
+secret = binascii.unhexlify("«hex64»")
+MASTER_ENCRYPTION_KEY: «hex64»
+if (signature !== hmac('«hex64»', body)) throw new Error('bad webhook secret')
+export OTP_SECRET=«hex128» SECRET_KEY_BASE=«hex128»
+secret_token = '«hex128»'
+ghost: content admin secret «hex64»
+let cipherKey = Data(hexString: "«hex64»") // AES key
+COOKIE_SECRET='«hex64»'
+HMACSHA256(Convert.FromHexString("«hex64»"))
+zoneminder ZM_AUTH_HASH_SECRET=«hex32»
+Ed25519 signing secret (hex): «hex64»
+oauth consumer secret: «hex40»
+-----BEGIN OpenVPN Static key V1-----⏎«hex32»⏎«hex32»⏎«hex32»⏎-----END OpenVPN Static key V1-----
+wallet encryption secret=«hex64» decrypted ok
+SECRET_KEY="«hex64»"
+config :acme, AcmeWeb.Endpoint, secret_key_base: "«hex128»"
+SECRET_KEY_BASE=«hex128» bin/server start
+credentials.yml.enc master key: «hex32»
+RAILS_MASTER_KEY=«hex32»
+app.secret_key = "«hex64»"
+app.config["SECRET_KEY"] = "«hex48»"
+SESSION_SECRET=«hex64»
+app.use(session({ secret: '«hex64»', resave: false }))
+cookieParser("«hex40»") // cookie signing secret
+session.cookie.secret=«hex64»
+play.http.secret.key="«hex64»"
+framework:⏎    secret: '«hex40»'
+$settings['hash_salt'] = '«hex64»'; // secret salt
+define('AUTH_KEY', '«hex64»');
+jwt.sign(payload, '«hex64»')
+HMAC key: «hex64»
+mac := hmac.New(sha256.New, []byte("«hex64»"))
+OpenSSL::HMAC.hexdigest("SHA256", "«hex64»", data)
+webhook_secret = "«hex40»"
+stripe webhook signing secret mismatch, ours is «hex64»
+aes_key = bytes.fromhex('«hex64»')
+AES-256 key: «hex64»
+let key = hex!("«hex64»"); // AES key
+openssl enc -d -aes-256-cbc -K «hex64» -iv ‹hex32› -in x
+cipher.init(Cipher.DECRYPT_MODE, key("«hex32»")); // secret key
+PRAGMA hexkey = '«hex64»';
+AIRFLOW__WEBSERVER__SECRET_KEY=«hex32»
+SUPERSET_SECRET_KEY="«hex64»"
+GRAFANA secret_key = «hex40»
+gitea app.ini⏎[security]⏎SECRET_KEY = «hex64»
+mattermost AtRestEncryptKey: "«hex32»"
+synapse: macaroon_secret_key: "«hex64»"
+turnserver.conf⏎static-auth-secret=«hex64»
+client_secret=«hex64»&grant_type=client_credentials
+OAUTH_CLIENT_SECRET=«hex40»
+consumer_secret = «hex40»
+oauth: client id shop, client secret «hex64»
+keycloak: clients:⏎  - clientId: web⏎    secret: «hex32»
+shared secret: «hex64»
+rndc.key: secret «hex64»
+k3s server token secret «hex64»
+serf keygen / gossip encryption key «hex64»
+swarm unlock key (secret): «hex64»
+LND macaroon root key: «hex64»
+admin secret "«hex64»" leaked in logs
+HASURA_GRAPHQL_ADMIN_SECRET=«hex64»
+x-hasura-admin-secret: «hex64»
+lorawan AppKey: «HEX32»
+AppSKey = «HEX32»  (secret session key)
+zwave: S0 network key: «HEX32»
+BLE long term key (LTK): «HEX32»
+wpa_psk=«hex64»
+ntlm hash of Administrator: «hex32»
 """,
 }
 
@@ -10043,4 +11519,1433 @@ selector 0x‹hex8›
 calldata 0x‹hex8›‹hex64›
 bytecode 0x6080604052‹hex64›
 revert data 0x08c379a0‹hex64›
+‹hex40› (HEAD -> main, origin/main) Rotate signing keys
+* ‹hex7› - (2 days ago) Stop logging the request body
+Reset branch 'main'⏎Your branch is behind 'origin/main' by 3 commits
+Revert "Store tokens in localStorage"⏎⏎This reverts commit ‹hex40›.
+fixup! ‹hex12›: typo in password hint
+(cherry picked from commit ‹hex40›)
+Bisecting: 7 revisions left to test after this (roughly 3 steps)⏎[‹hex40›] Add token cache
+‹hex40› is the first bad commit
+git worktree list⏎/src        ‹hex9› [main]
+Could not apply ‹hex7›... Use bcrypt for passwords
+dangling blob ‹hex40›
+missing tree ‹hex40›
+broken link from  commit ‹hex40›⏎              to    tree ‹hex40›
+gitlink vendor/lib ‹hex40›
+-Subproject commit ‹hex40›⏎+Subproject commit ‹hex40›
+tree ‹hex40›⏎⏎src/⏎tests/
+160000 commit ‹hex40›⇥third_party/zlib
+index 0000000..‹hex7›
+old mode 100644⏎new mode 100755⏎--- a/bin/get-token
+@@ -12,7 +12,7 @@ fn read_password() -> io::Result<String> {
+-    let password = "";⏎+    let password = prompt()?;
+fatal: credential-cache unavailable; no unix socket support
+fatal: unable to access 'https://git.example.test/acme/core.git/': SSL certificate problem: self-signed certificate
+error: The following untracked working tree files would be overwritten by checkout:⏎⇥secrets/.gitkeep
+remote: Resolving deltas: 100% (12/12), completed with 4 local objects.
+batch response: Post "https://git.example.test/acme/core.git/info/lfs/objects/batch": EOF⏎[‹hex64›] Object does not exist on the server
+Downloading assets/logo.psd (4.1 MB) oid ‹hex64›
+jj: Working copy now at: ‹low12› ‹hex8› (empty) (no description set)
+p4: Change ‹digits6› created with 3 open file(s).
+sl: abort: unknown revision '‹hex40›'!
+error[E0432]: unresolved import `crate::token::ApiKey`
+error[E0063]: missing field `password` in initializer of `Login`
+error[E0015]: cannot call non-const fn `SecretString::new` in statics
+help: consider borrowing here: `&token`
+warning: use of deprecated method `Client::with_api_key`: use `ClientBuilder`
+   Compiling rpassword v7.3.1⏎   Compiling keyring v2.3.3
+  Downloaded secrecy v0.8.0 (registry `internal`)
+error: package `jsonwebtoken v9.3.0` cannot be built because it requires rustc 1.73.0 or newer
+name = "subtle"⏎version = "2.5.0"⏎checksum = "‹hex64›"
+error: failed to verify the checksum of `zeroize v1.7.0`
+target/release/build/openssl-sys-‹hex16›/build-script-main
+  = note: "cc" "-m64" "/tmp/rustc‹mixed6›/symbols.o" "shop.shop.‹hex16›-cgu.0.rcgu.o"
+note: rustc 1.78.0 (‹hex9› 2026-04-29) running on x86_64-unknown-linux-gnu
+stack backtrace:⏎   0: rust_begin_unwind⏎             at /rustc/‹hex40›/library/std/src/panicking.rs:652:5
+   3: shop::token::decode::h‹hex16›
+thread 'tokio-runtime-worker' panicked at src/vault.rs:31:14:⏎secret not found: "prod/db"
+---- tokens::expired_is_rejected stdout ----
+test token::roundtrip has been running for over 60 seconds
+proptest: seed file regressions: cc ‹hex64› # shrinks to input
+cargo deny: error[vulnerability]: RSA key recovery through timing sidechannel (RUSTSEC-2023-0071)
+clippy: this `if let` can be collapsed: if let Some(secret) = key
+let Some(key) = cfg.api_key.as_deref() else { bail!("no API key configured") };
+pub struct Login<'a> { user: &'a str, password: &'a SecretBox<str> }
+impl From<Token> for HeaderValue
+std::mem::take(&mut self.password).zeroize();
+type Key = [u8; 32];
+fn private_key_path(&self) -> &Path
+use sha2::{Digest, Sha256}; // token hashing
+tracing::warn!(user = %user.id, "wrong password");
+std::env::remove_var("GITHUB_TOKEN");
+trybuild: tests/ui/missing_key.rs ... mismatch
+"@babel/core@^7.24.0":⏎  version "7.24.4"⏎  integrity sha512-‹b64_88›
+  "resolved": "https://npm.example.test/ms/-/ms-2.1.3.tgz",⏎  "integrity": "sha512-‹b64_88›"
+  checksum: ‹hex128›⏎  languageName: node⏎  linkType: hard
+➤ YN0018: │ jose@npm:5.2.4: The remote archive doesn't match the expected checksum
+bun install: error: IntegrityCheckFailed extracting tarball from dotenv (sha512-‹b64_88›)
+deno.lock: "https://deno.example.test/std@0.224.0/fmt/colors.ts": "‹hex64›"
+error: The source code is invalid, as it does not match the expected hash in the lock file.
+npm ERR! code E401⏎npm ERR! Incorrect or missing password.⏎npm ERR! If you were trying to login, change your password, create an authentication token or enable two-factor
+npm ERR! code E404⏎npm ERR! 404 Not Found - GET https://npm.example.test/@acme%2fsecrets
+npm WARN config _auth is deprecated
+gyp ERR! stack Error: not found: make
+Error: Cannot find module 'jsonwebtoken'⏎Require stack:⏎- /app/auth.js
+JsonWebTokenError: jwt must be provided
+TypeError [ERR_INVALID_ARG_TYPE]: The "key" argument must be of type string or an instance of ArrayBuffer. Received undefined
+Error: ENOENT: no such file or directory, open '/run/secrets/api_key'
+ERR_OSSL_EVP_UNSUPPORTED: error:0308010C:digital envelope routines::unsupported
+(Use `node --trace-warnings ...` to show where the warning was created) token.mjs:‹n›
+chunk 2-‹mixed8›.js (login) 18.2 kB [rendered]
+/build/_assets/root-‹up8›.css
+/_nuxt/entry.‹hex8›.js net::ERR_ABORTED 404
+__webpack_require__.u = (e) => "static/chunks/" + e + ".‹hex16›.js"
+GET /_next/data/‹url21›/index.json 404
+esbuild: [ERROR] Could not resolve "./api-key"
+svelte-‹low7›.svelte-kit { color: red }
+data-v-‹hex8› data-v-app
+<div id="radix-:r‹n1›:" data-state="closed">
+<input type="password" id="new-password" autocomplete="new-password" minlength="12">
+<form action="/login" method="post"><input type="hidden" name="_csrf" value="{{ csrfToken }}">
+storybook: PasswordInput.stories.tsx
+const { accessToken, refreshToken } = await auth.refresh();
+const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]);
+import { getToken } from 'next-auth/jwt';
+export const API_KEY_HEADER = 'x-api-key';
+if (!apiKey) { return new Response('missing API key', { status: 401 }); }
+const secret = await client.getSecret('db-password');
+process.env.TOKEN = undefined;
+schema.path('password').select(false);
+throw createError({ statusCode: 401, message: 'Wrong password' });
+nuxt.config: runtimeConfig: { apiSecret: '' }
+console.log('token length', token.length);
+ng build: NG0303: Can't bind to 'password' since it isn't a known property of 'app-login'
+vitest: AssertionError: expected 'Bearer undefined' to be 'Bearer test'
+cypress: cy.login() failed because the command timed out after 4000ms
+tsc: Type '"secret"' is not assignable to type '"token" | "key"'
+  File "/app/settings.py", line 12, in <module>⏎    SECRET_KEY = os.environ["SECRET_KEY"]
+ValueError: Password must be at least 12 characters long
+django.db.utils.ProgrammingError: column auth_user.otp_secret does not exist
+fastapi.exceptions.HTTPException: 401: Could not validate credentials
+jose.exceptions.JWKError: Unable to load PEM file
+google.auth.exceptions.MalformedError: Service account info was not in the expected format, missing fields client_email.
+requests.exceptions.HTTPError: 403 Client Error: Forbidden for url: https://api.example.org/v1/keys
+ImportError: cannot import name 'get_api_key' from 'app.security'
+openai.BadRequestError: Error code: 400 - {'error': {'message': 'max_tokens is too large: 50000', 'code': None}}
+tiktoken: Could not automatically map model to a tokeniser
+KeyError: 'access_token'
+binascii.Error: Incorrect padding
+zipfile.BadZipFile: Bad magic number for file header
+InvalidTokenError: nonce has expired
+<Token.OPERATOR: 3>
+<Response [401]>
+<cryptography.hazmat.backends.openssl.rsa._RSAPrivateKey object at 0x7f‹hex10›>
+DeprecationWarning: 'crypt' is deprecated and slated for removal in Python 3.13
+pip: WARNING: Discarding https://files.example.test/x.tar.gz#sha256=‹hex64›
+Downloading acme-1.0-cp312-cp312-manylinux.whl (2.1 MB) hash=‹hex64›
+[[package]]⏎name = "pyjwt"⏎files = [{file = "PyJWT-2.8.0-py3-none-any.whl", hash = "sha256:‹hex64›"}]
+pdm.lock: content_hash = "sha256:‹hex64›"
+https://conda.example.test/linux-64/openssl-3.3.0-h‹hex7›_0.conda#‹hex32›
+dvc.lock: md5: ‹hex32›.dir⏎  size: ‹digits8›
+mlflow: Run ID ‹hex32› not found
+experiment ‹digits18› artifact_uri=mlruns/0/‹hex32›/artifacts
+kernel ‹uuid› restarted
+"id": "‹hex8›", "cell_type": "markdown"
+ray: ObjectRefStreamEndOfStreamError: ObjectRef(‹hex56›)
+dask: <Future: error, key: sum-‹hex32›>
+prefect: Flow run 'curious-otter' - Finished in state Failed flow_run_id=‹uuid›
+settings = Settings(_env_file=".env", api_key=SecretStr("..."))
+def set_password(self, raw): self.password = make_password(raw)
+headers={"Authorization": f"Bearer {self.token}"}
+with open("/run/secrets/db_password") as f: password = f.read().strip()
+token = request.cookies.get("session")
+if not secrets.compare_digest(a, b): raise PermissionError
+logging.getLogger("auth").debug("password check took %s ms", ms)
+@pytest.fixture⏎def api_key(monkeypatch): monkeypatch.setenv("API_KEY", "test")
+__all__ = ["Token", "TokenError", "decode_token"]
+argparse.ArgumentError: argument --token: expected one argument
+org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed during authentication due to invalid credentials
+java.security.SignatureException: Signature length not correct: got 256 but was expecting 512
+Caused by: com.nimbusds.jose.proc.BadJWSException: Signed JWT rejected: Invalid signature
+java.lang.IllegalArgumentException: Invalid character found in method name [0x160x030x010x020x00]
+o.s.s.c.bcrypt.BCryptPasswordEncoder: Encoded password does not look like BCrypt
+com.acme.auth.ApiKeyAuthenticationFilter$$SpringCGLIB$$0@‹hex8›
+	... 37 common frames omitted [token-store-‹hex4›.jar:na]
+jwt.secret=${JWT_SECRET:?}
+password: ENC(${encrypted.password})
+quarkus.datasource.password=${QUARKUS_DATASOURCE_PASSWORD}
+<settings><servers><server><password>${env.MVN_PW}</password></server></servers></settings>
+@JsonProperty(access = WRITE_ONLY) private String password;
+var key = Keys.secretKeyFor(SignatureAlgorithm.HS256);
+PreparedStatement ps = c.prepareStatement("select password_hash from users where id=?");
+private static final String PARAM_TOKEN = "token";
+throw new BadCredentialsException("Wrong user name or password");
+kotlin.UninitializedPropertyAccessException: lateinit property apiKey has not been initialized
+data class Token(val kind: Kind, val text: String)
+e: file:///src/Login.kt:18:22 Type mismatch: inferred type is String? but String was expected (password)
+SHA-256: ‹colonHEX32›
+MD5:  ‹colonHEX16›⏎SHA1: ‹colonHEX20›
+keytool error: java.io.IOException: Invalid keystore format
+jarsigner: unable to sign jar: signature algorithm not found
+<sha256 value="‹hex64›" origin="Generated by Gradle"/>
+~/.m2/repository/com/acme/lib/1.0/lib-1.0.jar.sha1: ‹hex40›
+Could not validate integrity of download: Checksum failed, expected ‹hex40› but is ‹hex40›
+/root/.gradle/caches/8.7/transforms/‹hex32›/transformed/core-1.12.0
+INSTALL_FAILED_UPDATE_INCOMPATIBLE: Package com.acme.app signatures do not match
+W/System.err: android.security.keystore.KeyPermanentlyInvalidatedException: Key permanently invalidated
+logcat: --------- beginning of crash⏎F/libc ( ‹n›): Fatal signal 11 (SIGSEGV), code 1
+R8: Missing class com.google.crypto.tink.subtle.Base64
+panic: interface conversion: interface {} is nil, not jwt.MapClaims
+main.go:14:15: undefined: apiKey
+go vet: struct field tag `json:"token` not compatible with reflect.StructTag.Get
+goroutine 41 [IO wait, 3 minutes]:⏎internal/poll.runtime_pollWait(0x7f‹hex10›, 0x72)
+crypto/rsa: verification error
+tls: first record does not look like a TLS handshake
+golang.org/x/net v0.24.0 h1:‹b64_44›⏎golang.org/x/net v0.24.0/go.mod h1:‹b64_44›
+pseudo version v0.0.0-20261103101112-‹hex12›
+github.com/acme/core@v0.0.0-20260201000000-‹hex12›/auth/token.go:77
+if token == "" { return nil, errors.New("token is empty") }
+Password string `yaml:"password" env:"DB_PASSWORD"`
+slog.Info("loaded key", "id", key.ID(), "alg", key.Algorithm())
+var ErrInvalidAPIKey = errors.New("invalid API key")
+func (c *Client) SetToken(token string) { c.token = token }
+key, err := rsa.GenerateKey(rand.Reader, 4096)
+** (RuntimeError) environment variable SECRET_KEY_BASE is missing.
+** (ArgumentError) cookie store expects conn.secret_key_base to be at least 64 bytes
+[error] Postgrex.Protocol (#PID<0.‹n3›.0>) failed to connect: ** (Postgrex.Error) FATAL 28P01 (invalid_password) password authentication failed for user "shop"
+"plug": {:hex, :plug, "1.15.3", "‹hex64›", [:mix], [], "hexpm", "‹hex64›"},
+rebar3: {<<"jose">>,<<"‹HEX64›">>}
+phx_digest: app-‹hex32›.js
+crash report: {badmatch,{error,invalid_token}}
+cabal: Failed to build cryptonite-0.30 (which is required by exe:shop)
+shop.cabal: plan.json: "pkg-src-sha256": "‹hex64›"
+ocaml: Error: Unbound value verify_password
+Warning message: In readRDS(f) : cannot open compressed file 'token.rds'
+renv.lock: "Hash": "‹hex32›"
+nim: Error: undeclared identifier: 'apiKey'
+zig: error: use of undeclared identifier 'token'
+build.zig.zon: .hash = "1220‹hex64›",
+crystal: Error: undefined local variable or method 'password' for Login
+clojure: Syntax error compiling at (auth.clj:12:3). Unable to resolve symbol: token
+dart: Error: The getter 'accessToken' isn't defined for the class 'Session'.
+pubspec.lock: sha256: "‹hex64›"⏎      url: "https://pub.example.test"
+perl: Use of uninitialized value $password in string eq at login.pl line 8.
+luarocks: Error: No results matching query were found: jwt
+OpenSSL::Cipher::CipherError (wrong final block length)
+ActiveRecord::Encryption::Errors::Decryption: ActiveRecord::Encryption::Errors::Decryption
+ActionController::ParameterMissing (param is missing or the value is empty: password)
+Completed 401 Unauthorized in 212ms (ActiveRecord: 3.1ms | Allocations: ‹n›)
+Sidekiq: TokenCleanupJob JID-‹hex24›: fail: 0.3 sec
+Rack::Attack throttled login/ip 10.1.2.7
+CHECKSUMS⏎  jwt (2.8.1) sha256=‹hex64›
+schema.rb: t.string "encrypted_password", default: "", null: false
+User.authenticate(params[:email], params[:password])
+def api_key = ENV.fetch("ACME_API_KEY")
+PG::UndefinedColumn: ERROR:  column users.reset_password_token does not exist
+PHP Parse error:  syntax error, unexpected token "}", expecting ";" in /app/Token.php on line 14
+[2026-11-03 10:11:12] production.ERROR: Unable to find personal access client. Please create one.
+Laravel\Passport\Exceptions\OAuthServerException: The user credentials were incorrect.
+openssl_private_decrypt(): key parameter is not a valid private key
+Session token mismatch (419 Page Expired)
+'api_key' => getenv('MAILER_KEY') ?: null,
+if (!hash_equals($known, $token)) { abort(403); }
+$user->setPassword($hasher->hashPassword($user, $plain));
+psalm: MissingPropertyType: Property App\User::$password does not have a declared type
+drush: [error]  No hash_salt was set in settings.php
+Microsoft.IdentityModel.Tokens.SecurityTokenExpiredException: IDX10223: Lifetime validation failed. The token is expired.
+error CS1002: ; expected at Token.cs(14,33)
+System.Security.Authentication.AuthenticationException: The remote certificate is invalid because of errors in the certificate chain: UntrustedRoot
+Culture=neutral, PublicKeyToken=‹hex16›
+packages.lock.json: "contentHash": "‹b64_88›"
+warning NU1903: Package 'System.IdentityModel.Tokens.Jwt' has a known moderate severity vulnerability
+[assembly: Guid("‹uuid›")]
+services.Configure<JwtOptions>(builder.Configuration.GetSection("Jwt"));
+private readonly ISecretClient _secrets;
+ArgumentNullException: Value cannot be null. (Parameter 'apiKey')
+let token = Environment.GetEnvironmentVariable "TOKEN"
+PSSecurityException: File login.ps1 cannot be loaded because running scripts is disabled on this system.
+Import-PfxCertificate : The PFX file you are trying to import requires either a different password or membership in an Active Directory principal
+Algorithm : SHA256⏎Hash      : ‹HEX64›
+Get-Secret : The secret db was not found in vault SecretStore.
+HKEY_LOCAL_MACHINE\SOFTWARE\Classes\CLSID\{‹uuid›}\InprocServer32
+0xC000006D STATUS_LOGON_FAILURE
+msiexec: ProductCode: {‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12›}
+Volume Serial Number is ‹HEX4›-‹HEX4›
+net use: System error 86 has occurred. The specified network password is not correct.
+WER: Fault bucket ‹digits19›, type 5
+crash: thread #1, queue = 'com.apple.main-thread', stop reason = EXC_BAD_ACCESS (code=1, address=0x0)
+codesign: CDHash=‹hex40›
+notarytool: id: ‹uuid› status: Invalid
+Provisioning profile "App Dev" doesn't include signing certificate
+xcframework checksum '‹hex64›' does not match
+Cartfile.resolved: github "acme/Kit" "‹hex40›"
+errSecAuthFailed: The user name or passphrase you entered is not correct.
+NSLog(@"password field is empty");
+guard let token = keychain["token"] else { return }
+static: warning: variable 'secret' was never mutated; consider changing to 'let' constant
+Undefined symbols for architecture arm64: "_crypto_secretbox_easy"
+gcc: error: auth.c: In function 'check_token': array subscript 64 is above array bounds of 'char[64]'
+(gdb) bt⏎#0  0x0000‹hex12› in __strcmp_avx2 ()⏎#1  0x0000‹hex12› in check_password (in=0x0) at auth.c:31
+Program received signal SIGABRT, rip 0x‹hex12›
+perf: [kernel.kallsyms] ‹hex16›
+/lib/x86_64-linux-gnu/libsecret-1.so.0 (0x0000‹hex12›)
+readelf:     Build ID: ‹hex40›
+const char *secret_label(void);
+typedef enum { TOK_EOF, TOK_IDENT, TOK_NUM } token_t;
+EVP_PKEY_free(private_key);
+#include "tokenizer.h"
+warning: comparison of integer expressions of different signedness (token_len)
+arm-none-eabi-objcopy: section .secrets overlaps .data
+esptool: MAC: ‹colonhex6›⏎Hash of data verified.
+Hexdump: 00000010  ‹hex8› ‹hex8› ‹hex8› ‹hex8›
+avrdude: verification error, first mismatch at byte 0x‹hex4›
+I/boot: SHA-256 of app image ‹hex64›
+=> ERROR [internal] load metadata for registry.example.test/node:20
+ => CACHED [2/6] RUN apk add --no-cache libsecret
+#7 sha256:‹hex64› 3.4MB / 3.4MB 0.2s done
+sha256:‹hex64›: Pulling fs layer
+‹hex12›: Pull complete⏎‹hex12›: Already exists
+docker history: <missing>  3 weeks ago  /bin/sh -c #(nop)  CMD ["bash"]
+docker images --digests⏎shop  latest  sha256:‹hex64›  ‹hex12›
+RepoDigests: ["registry.example.test/shop@sha256:‹hex64›"]
+image: registry.example.test/shop:‹hex40›
+image: "redis@sha256:‹hex64›"
+error: secret 'npmrc' not found: failed to solve: rpc error
+environment:⏎  DB_PASSWORD_FILE: /run/secrets/db
+services.web.secrets contains an invalid type
+level=error msg="Handler for POST /v1.43/containers/‹hex64›/start returned error"
+runc: container ‹hex64› does not exist
+/sys/fs/cgroup/system.slice/docker-‹hex64›.scope
+ctr: snapshot sha256:‹hex64› already exists
+hadolint: DL3008 Pin versions in apt get install (Dockerfile:9 ENV TOKEN)
+buildpack: sha256 ‹hex64› launcher layer reused
+nomad: Allocation "‹hex8›" created: node "‹hex8›", group "web"
+consul: Failed to join 10.1.2.7: ACL not found
+Error creating: pods "web-‹hex10›-" is forbidden: error looking up service account default/web: serviceaccount "web" not found
+MountVolume.SetUp failed for volume "kube-api-access-‹low5›" : object "default"/"kube-root-ca.crt" not registered
+couldn't find key PASSWORD in Secret default/db
+secret/registry-auth created
+kubectl describe secret db⏎Type:  Opaque⏎Data⏎====⏎password:  16 bytes
+automountServiceAccountToken: false
+kubectl rollout status: deployment "auth-token-service" exceeded its progress deadline
+stringData:⏎  password: ${DB_PASSWORD}
+spec:⏎  tls:⏎  - secretName: web-tls
+secretGenerator:⏎- name: db⏎  envs: [.env.secret]
+node "ip-10-1-2-7" status NotReady; bootID: ‹uuid›
+lease: holderIdentity: web-‹hex10›-‹low5›_‹uuid›
+failed calling webhook "vault.hashicorp.test": x509: certificate signed by unknown authority
+E1103 10:11:12.‹digits6›    ‹n› reflector.go:147] failed to list *v1.Secret
+Error: UPGRADE FAILED: "web" has no deployed releases
+chart: sha256:‹hex64› generated: "2026-11-03T10:11:12.‹digits9›Z"
+{{- if not .Values.auth.existingSecret }}
+{{ lookup "v1" "Secret" .Release.Namespace "db" }}
+argocd: ComparisonError: rpc error: code = Unknown desc = `git fetch origin ‹hex40›` failed
+fluxcd: stored artifact for revision 'main@sha1:‹hex40›'
+tekton: TaskRun build-‹low5› failed: secret "git-auth" not found
+kyverno: policy disallow-secrets-from-env-vars fail
+linkerd: identity: failed to certify: token review failed
+crossplane: cannot get credentials secret: Secret "aws-creds" not found
+flannel: subnet lease renewed until 2026-11-04
+Error: No value for required variable: "db_password" on variables.tf line 3
+ # aws_iam_access_key.ci will be destroyed⏎  - secret = (sensitive value)
+resource "aws_secretsmanager_secret" "db" {⏎  name = "prod/db"⏎}
+ephemeral "random_password" "db" { length = 32 }
+Error acquiring the state lock: ConditionalCheckFailedException⏎Lock ID: ‹uuid›
+module.vpc.aws_subnet.a: Refreshing state... [id=subnet-‹hex17›]
+"zh:‹hex64›",⏎    "zh:‹hex64›",
+data "vault_generic_secret" "db" { path = "secret/db" }
+checkov: CKV_SECRET_6: "Base64 High Entropy String" Passed checks: 12
+terragrunt: working dir .terragrunt-cache/‹url27›/‹url27›
+tofu: key_provider "pbkdf2" "k" { passphrase = var.passphrase }
+pulumi:secrets: encryptedkey is not set in Pulumi.prod.yaml
+@secure()⏎param adminPassword string
+Parameters:⏎  DBPassword:⏎    Type: String⏎    NoEcho: true
+sam deploy: Uploading to ‹hex32›.template  3211 / 3211  (100.00%)
+MasterUserPassword: '{{resolve:secretsmanager:prod/db:SecretString:password}}'
+serverless: Error: Cannot resolve variable at "provider.environment.API_KEY": Value not found at "env" source
+An error occurred (AuthFailure) when calling the DescribeInstances operation: AWS was not able to validate the provided access credentials
+An error occurred (DecryptionFailure): Secrets Manager can't decrypt the protected secret text using the provided KMS key
+The config profile (prod) could not be found
+"ResponseMetadata": {"RequestId": "‹up52›", "HTTPStatusCode": 400}
+arn:aws:elasticloadbalancing:eu-west-1:‹digits12›:targetgroup/web/‹hex16›
+arn:aws:sns:eu-west-1:‹digits12›:alerts:‹uuid›
+"RoleId": "AROA‹up17›"
+"Fingerprint": "‹colonhex20›", "KeyName": "deploy"
+"ChecksumSHA256": "‹b64_44›"
+"UploadId": "‹url86›"
+[profile dev]⏎sso_start_url = https://acme.awsapps.test/start⏎sso_account_id = ‹digits12›
+credential_process = /usr/local/bin/aws-vault export dev
+aws ecr get-login-password | docker login --username AWS --password-stdin
+eipalloc-‹hex17› is not associated
+dynamodb: ConsumedCapacity null, LastEvaluatedKey {"pk":{"S":"user#42"}}
+step functions: execution ‹uuid› TIMED_OUT
+ecs: task arn:aws:ecs:eu-west-1:‹digits12›:task/prod/‹hex32› stopped
+rds: db-‹up26› storage-full
+[ERROR] [17‹digits11›] LAMBDA_RUNTIME Failed to post handler success response. Http response code: 413.
+ERROR: (gcloud.builds.submit) INVALID_ARGUMENT: could not resolve source: googleapi: Error 403, forbidden
+gcloud iam service-accounts keys list⏎KEY_ID⏎‹hex40›
+"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "ACCESS_TOKEN_EXPIRED"
+availableSecrets:⏎  secretManager:⏎  - versionName: projects/acme/secrets/db/versions/1⏎    env: DB_PASSWORD
+spanner: Transaction was aborted. retry_delay { nanos: ‹digits8› }
+pubsub: ackIds expired for message ‹digits17›
+x-goog-hash: crc32c=‹b64n6›==,md5=‹b64_24›
+firebase: Error: HTTP Error: 401, Request had invalid authentication credentials.
+appspot: 2026110‹n1›t101112-dot-acme.example.test
+AADSTS700016: Application with identifier '‹uuid›' was not found in the directory 'Acme'.
+ERROR: The following arguments are required: --password/-p
+"odata.metadata": "https://graph.example.test/v1.0/$metadata#applications", "id": "‹uuid›"
+ManagedIdentityCredential authentication unavailable, no response from the IMDS endpoint.
+"keyId": "‹uuid›", "hint": "null", "displayName": "ci secret"
+steps.deploy.env: ARM_CLIENT_SECRET: $(armClientSecret)
+##[error]The process '/usr/bin/az' failed with exit code 1
+x-ms-correlation-request-id: ‹uuid›
+ETag: "0x8D‹HEX13›"
+Content-CRC64: ‹b64n11›=
+"objectId" : "‹uuid›", "homeTenantId" : "‹uuid›"
+doctl: Error: Unable to initialize DigitalOcean API client: access token is required.
+heroku: Error: Invalid credentials provided. Release v42, dyno web.1
+fly: Error: failed to fetch an image or build from source: app not found; machine ‹hex14›
+vercel: Error: No existing credentials found. Please run `vercel login` or pass "--token"
+netlify deploy id: ‹hex24›
+cloudflare: zone ‹hex32› is not active
+wrangler: Authentication error [code: 10000]; account ‹hex32›
+hcloud: invalid input in field 'ssh_keys': key not found
+ERROR:  password authentication failed for user "shop" (SQLSTATE 28P01)
+psql:seed.sql:3: ERROR:  null value in column "password_hash" of relation "users" violates not-null constraint
+LOG:  parameters: $1 = NULL, $2 = '2026-11-03' -- update tokens
+ERROR:  permission denied for table api_keys
+CREATE TYPE token_kind AS ENUM ('access', 'refresh');
+SELECT count(*) FROM sessions WHERE token_hash = digest($1, 'sha256');
+ALTER TABLE users DROP COLUMN plain_password;
+pg_basebackup: error: FATAL:  no PostgreSQL user name specified in startup packet
+WAL segment 0000000100000000000000‹HEX2› has already been removed
+system identifier: ‹digits19›
+ERROR 1396 (HY000): Operation CREATE USER failed for 'app'@'%'
+ERROR 2061 (HY000): Authentication plugin 'caching_sha2_password' reported error: Authentication requires secure connection.
+InnoDB: Page [page id: space=0, page number=‹n›] log sequence number ‹digits10› is in the future
+server-uuid=‹uuid›
+ORA-01017: invalid username/password; logon denied
+Msg 18456, Level 14, State 1: Login failed for user 'sa'.
+CREATE LOGIN app WITH PASSWORD = '$(APP_PASSWORD)';
+MongoServerSelectionError: connection <monitor> to 10.1.2.7:27017 closed
+db.users.updateOne({ _id: ObjectId("‹hex24›") }, { $unset: { resetToken: 1 } })
+"lsid": { "id": UUID("‹uuid›") }
+NOPERM this user has no permissions to run the 'config' command
+redis-cli -h cache --askpass PING
+sentinel monitor master ‹hex40› 10.1.2.7 6379
+etcdctl: {"level":"warn","msg":"retrying of unary invoker failed","error":"rpc error: code = InvalidArgument desc = etcdserver: user name is empty"}
+cassandra: host id ‹uuid› is down
+neo4j: The credentials you provided were valid, but must be changed before you can use this instance.
+security_exception: missing authentication credentials for REST request [/_cat/indices]
+shard [logs][2], node[‹url22›], relocating
+influx: ERR: authorization failed; org id ‹hex16›
+snowflake.connector.errors.DatabaseError: 250001 (08001): Incorrect username or password was specified. queryId ‹uuid›
+dbt: Env var required but not provided: 'DBT_PASSWORD'
+bigtable: tablet server ts-‹n› is unavailable
+trino: Query 20261103_101112_‹digits5›_‹low5› failed
+databricks: cluster ‹digits4›-101112-‹low8› terminated
+jdbc:mysql://localhost:3306/shop?useSSL=false
+postgresql://postgres@localhost/shop
+mongodb://mongo.internal/shop
+redis://:${REDIS_PASSWORD}@cache:6379
+DATABASE_URL="postgres://$DB_USER:$DB_PASSWORD@$DB_HOST/$DB_NAME"
+https://USERNAME:TOKEN@git.example.org/acme/core.git
+amqp://{{ rabbit_user }}:{{ rabbit_pass }}@mq/
+http://localhost:3000/login?returnUrl=%2F
+level=warn traceID=‹hex32› component=auth err="password hash needs rehash"
+{"@timestamp":"2026-11-03T10:11:12.345Z","trace.id":"‹hex32›","transaction.id":"‹hex16›","message":"401"}
+b3: ‹hex32›-‹hex16›-1
+tracestate: dd=s:1;t.tid:‹hex16›
+grafana: logger=context userId=0 orgId=0 uname= traceID=‹hex32› status=401 remote_addr=10.1.2.7
+loki: ingester ‹mixed6› not ready; fingerprint ‹hex16›
+jaeger: span ‹hex16› has no parent
+bugsnag: payload checksum sha1 ‹hex40›
+rollbar: uuid ‹hex32›
+envoy: "x-request-id":"‹uuid›" response_flags=UAEX
+varnish: X-Varnish: ‹digits8› ‹digits8›
+X-Runtime: 0.‹digits6›⏎X-Request-Id: ‹uuid›
+X-Nf-Request-Id: ‹b32_26›
+fly-request-id: ‹b32_26›-fra
+x-github-request-id: ‹HEX4›:‹HEX5›:‹HEX6›:‹HEX6›:‹HEX8›
+x-envoy-upstream-service-time: 12
+X-Content-Digest: ‹hex40›
+ETag: "‹hex40›"
+If-Match: "‹mixed22›"
+Accept-CH: DPR, Width⏎Vary: Cookie
+Access-Control-Expose-Headers: X-Auth-Token
+WWW-Authenticate: Digest realm="api", qop="auth", algorithm=SHA-256
+Authorization: Bearer YOUR_TOKEN_HERE
+Authorization: token <redacted>
+Authorization: Basic ${BASIC_AUTH}
+Authorization: Bearer ***
+curl -H "X-Vault-Token: $VAULT_TOKEN" $VAULT_ADDR/v1/sys/health
+curl --netrc-file ~/.netrc https://api.example.org
+{"errors":[{"message":"Bad credentials","documentation_url":"https://docs.example.org/rest"}]}
+{"type":"https://errors.example.org/invalid-api-key","title":"Invalid API key","status":401}
+{"ok":false,"error":"not_authed"}
+{"code":"token_not_valid","detail":"Given token not valid for any token type"}
+jwks: {"keys":[{"kty":"RSA","use":"sig","kid":"‹url22›","n":"‹url342›","e":"AQAB"}]}
+{"kty":"EC","crv":"P-256","x":"‹url43›","y":"‹url43›","kid":"1"}
+.well-known/openid-configuration: "token_endpoint": "https://sso.example.org/token"
+code_challenge=‹url43›&code_challenge_method=S256
+saml: <ds:X509Certificate>MIID‹b64n300›</ds:X509Certificate>
+<ds:DigestValue>‹b64_44›</ds:DigestValue>
+InResponseTo="_‹hex40›"
+scope=openid%20profile&response_type=code&client_id=web
+message LoginRequest { string user = 1; string password = 2; }
+type Query { apiKeys(first: Int): ApiKeyConnection! }
+query Login($password: String!) { login(password: $password) { ok } }
+components:⏎  schemas:⏎    Login:⏎      required: [email, password]
+sshd: error: maximum authentication attempts exceeded for root from 10.1.2.7 port 41122 ssh2 [preauth]
+Load key "/root/.ssh/id_ed25519": error in libcrypto
+Load key "deploy_key": invalid format
+ssh-keygen -lf key.pub⏎4096 SHA256:‹b64n43› ci@build (RSA)
+debug1: Authentications that can continue: publickey,password
+debug1: Will attempt key: deploy RSA SHA256:‹b64n43› explicit
+ssh-ed25519-cert-v01@openssh.com AAAAIHNzaC1lZDI1NTE5LWNlcnQtdjAxQG9wZW5zc2guY29t‹b64n240› host
+authorized_keys: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43› deploy
+@cert-authority *.example.org ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ‹b64n350›
+IdentityFile ~/.ssh/acme_ed25519⏎IdentitiesOnly yes
+login: timed out after 60 seconds
+Password for deploy@10.1.2.7:
+[sudo] password for deploy:
+Sorry, try again.⏎sudo: 3 incorrect password attempts
+chpasswd: (line 1, user deploy) password not changed
+BAD PASSWORD: The password is shorter than 8 characters
+pam_pwquality: pam_chauthtok: authentication token manipulation error
+usermod: user deploy is currently used by process ‹n›
+systemd-ask-password: timed out
+secret service: Object does not exist at path "/org/freedesktop/secrets/collection/login"
+boot_id ‹uuid›
+journal: _MACHINE_ID=‹hex32› _BOOT_ID=‹hex32›
+audit: type=1400 audit(17‹digits8›.‹digits3›:‹n›): apparmor="DENIED" operation="open"
+PARTUUID=‹uuid› none swap sw 0 0
+ata-SAMSUNG_SSD_870_‹up15› SMART error
+usb 1-2: SerialNumber: ‹HEX12›
+zfs: pool guid ‹digits19› degraded
+mdadm: UUID : ‹hex8›:‹hex8›:‹hex8›:‹hex8›
+btrfs: scrub started on /mnt, fsid ‹uuid›
+cryptsetup luksOpen /dev/sdb1 data⏎Enter passphrase for /dev/sdb1:
+gpg: keyserver receive failed: No data⏎gpg: requesting key ‹HEX16›
+uid           [ultimate] Release Bot <release@example.org>⏎sub   cv25519 2026-01-01 [E]
+Key fingerprint = ‹HEXsp40›
+pacman: error: shop: signature from "Packager <p@example.org>" is unknown trust
+apt-key: OK; Release.gpg key ‹HEX40›
+minisign: Public key: RW‹b64n54›
+signify: untrusted comment: signify public key⏎RW‹b64n54›
+-----BEGIN CERTIFICATE-----⏎MIIB‹b64n60›⏎‹b64n64›⏎‹b64n64›⏎-----END CERTIFICATE-----
+-----BEGIN RSA PUBLIC KEY-----⏎MIIBCgKCAQEA‹b64n52›⏎‹b64n64›⏎-----END RSA PUBLIC KEY-----
+-----BEGIN SSH SIGNATURE-----⏎U1NIU0lH‹b64n56›⏎-----END SSH SIGNATURE-----
+notAfter=Nov  3 10:11:12 2027 GMT⏎serial=‹HEX36›
+SHA256 Fingerprint=‹colonHEX32›
+OCSP: issuerKeyHash: ‹HEX40›
+SCT log id: ‹b64_44›
+openssl req -newkey rsa:4096 -keyout key.pem -nodes -subj /CN=example.org
+Could not read private key from key.pem
+bad decrypt: wrong password for encrypted private key
+acme: error: 429 :: too many certificates already issued; order ‹digits10›
+[Peer]⏎PublicKey=‹b64_44›⏎AllowedIPs=10.9.0.0/24
+wireguard: peer ‹b64_44› handshake did not complete
+tailscale: nodekey:‹hex64› expired (public)
+tor: hidden service ‹low56›.onion unreachable
+openvpn: TLS Error: Auth Username/Password was not provided by peer
+strongswan: received AUTHENTICATION_FAILED notify error
+radius: Login incorrect (pap: Cleartext password does not match)
+selector1._domainkey.example.org TXT "v=DKIM1; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A‹b64n350›"
+google-site-verification=‹url43›
+example.org. 3600 IN TLSA 3 1 1 ‹HEX64›
+example.org. IN RRSIG A 13 2 300 20261201000000 20261101000000 ‹n› example.org. ‹b64_88›
+exim: ‹mixed6›-‹mixed6›-‹mixed2› == x@example.org R=dnslookup defer (-44)
+Authentication-Results: mx.example.org; dkim=pass header.d=example.org header.b=‹mixed8›
+References: <‹hex24›@example.org>
+Content-Type: multipart/mixed; boundary="000000000000‹hex16›"
+IMAP: NO [AUTHENTICATIONFAILED] Invalid credentials (Failure)
+Subject: [acme/core] Your personal access token is about to expire
+##[warning]Unexpected input(s) 'token', valid inputs are ['path', 'key']
+- uses: actions/cache@‹hex40›⏎  with:⏎    key: deps-${{ hashFiles('Cargo.lock') }}
+steps.login.outputs.token is masked as ***
+Secret source: Actions⏎GITHUB_TOKEN Permissions: Contents: read
+workflow ‹digits8› run ‹digits11› was cancelled
+deploy: environment: production, sha: ‹hex40›, ref: refs/heads/main
+Evaluate and set job outputs: Skip output 'token' since it may contain secret.
+ERROR: Uploading artifacts as "archive" to coordinator... 401 Unauthorized id=‹digits10› token=[MASKED]
+before_script:⏎  - echo "$SSH_PRIVATE_KEY" | ssh-add -
+CI_COMMIT_SHA=‹hex40›
+hudson.AbortException: ERROR: Could not find credentials entry with ID 'nexus-deploy'
+properties([parameters([password(name: 'DB_PASSWORD', description: 'asked at build time')])])
+circleci: Error: context 'prod-secrets' not found
+semaphore: checksum Gemfile.lock ‹hex32›
+appveyor: environment:⏎  API_KEY:⏎    secure: <encrypted>
+azure-pipelines: - task: AzureKeyVault@2⏎  inputs: { secretsFilter: '*' }
+concourse: resource version sha256:‹hex64›
+sonar: rule java:S2068 "Hard-coded passwords are security-sensitive" 0 issues
+codeql: js/clear-text-logging found in src/login.ts:14
+snyk: ✗ Hardcoded Secret rule disabled
+dependabot: bumps jose from 5.2.3 to 5.2.4; commits: ‹hex7›, ‹hex7›
+ansible: ERROR! The vault password file /root/.vault_pass was not found
+TASK [db : create user] ***⏎changed: [db1] => (item=(censored due to no_log))
+vars_prompt:⏎- name: password⏎  private: true
+msg: "Unable to connect to database: (1045, 'Access denied')"
+vagrant: SSH auth method: private key
+packer: ==> amazon-ebs: Creating temporary keypair: packer_‹uuid›
+puppet: node_encrypt: certificate fingerprint (SHA256) ‹colonHEX32›
+SECRET_KEY=${SECRET_KEY}
+STRIPE_SECRET_KEY=sk_test_xxxxxxxxxxxxxxxxxxxxxxxx
+api_token: CHANGE_ME
+"password": "<PASSWORD>",
+access_key = "YOUR_ACCESS_KEY"⏎secret_key = "YOUR_SECRET_KEY"
+ADMIN_PASSWORD=placeholder
+token: xxxx-xxxx-xxxx
+private_key = "{{ vault_private_key }}"
+auth_token: null
+apiKey: process.env["API_KEY"]!,
+passphrase = os.environ.get("PASSPHRASE")
+db.password=@db.password@
+credentials: file:///etc/acme/credentials.json
+password_field_selector: "#password"
+secret_backend: vault
+token_bucket_size: 100
+cache_key_prefix: "v2:users"
+key_type: ecdsa-p256
+pass_through_headers = ["x-request-id"]
+api_keys_enabled: true
+login_attempts_max: 5
+ssl_key: ./certs/localhost-key.pem
+require_password_change: true
+The API key is read from the environment and is never written to disk.
+Passwords are hashed with Argon2id; we do not store them in clear text.
+Wrong password. Two attempts left.
+Two tokens were returned by the lexer where one was expected.
+Please enter the six-digit code from your authenticator app.
+The secret has been created; copy it now, it will not be shown again.
+See docs/adr/0007-token-rotation.md for the reasons.
+He forgot the passphrase of the backup and had to start again.
+Keep the signing key offline.
+/// Returns the bearer token, refreshing it when it is about to expire.
+/* the password is compared in constant time */
+-- tokens older than 30 days are removed by a cron job
+fix(login): trim white space around the password
+perf: cache the public key instead of fetching it for each request
+Added support for API key authentication (#‹n›)
+feat!: drop support for HTTP basic authentication
+<string name="hint_password">Password</string>
+"errors.password.too_short": "Das Passwort ist zu kurz"
+msgid "Invalid token"⏎msgstr "Ungültiges Token"
+<Label htmlFor="apiKey">API key</Label>
+<button aria-label="Copy token">Copy</button>
+def token_count(text: str) -> int:
+for (const token of tokens) { if (token.type === 'space') continue; }
+public interface TokenRepository extends JpaRepository<Token, Long> {
+async fn fetch_secret(&self, name: &str) -> Result<Secret>
+password = try? keychain.read(account)
+val apiKey: String by project
+const [password, setPassword] = useState('');
+SECRET="$(openssl rand -hex 32)"
+export TOKEN=$(cat ~/.config/acme/token)
+: "${API_KEY:?API_KEY must be set}"
+stty -echo; read -r password; stty echo
+if [ -z "$GITHUB_TOKEN" ]; then echo "GITHUB_TOKEN is not set" >&2; exit 1; fi
+kubectl get secret db -o jsonpath='{.data.password}' | base64 -d
+make: *** No rule to make target 'secrets.env', needed by 'up'.  Stop.
+bash: ./get-token.sh: Permission denied
+fish: Unknown command: op
+pass: Error: servers/db is not in the password store.
+vault operator unseal⏎Unseal Key (will be hidden):
+bw: You are not logged in.
+age-keygen: Public key: age1‹low58›
+sops: error loading config: no matching creation rules found
+Error: Returned error: sender doesn't have enough funds, tx cost 21000, address 0x‹hex40›
+TransferFrom 0x‹hex40› -> 0x‹hex40› value 5
+eth_sendRawTransaction: already known, hash 0x‹hex64›
+stateRoot 0x‹hex64› mismatch at block ‹digits8›
+code hash 0x‹hex64› is not allowed
+chainlink: job spec ‹uuid› errored
+block ‹hex64› at height ‹digits6› has too many sigops
+bitcoin-cli getnewaddress⏎bc1q‹low38›
+vout 0 of ‹hex64› is unspent
+Error processing Instruction 2: custom program error: 0x1771 (program ‹sol_pub›)
+anchor: deployed program id ‹sol_pub›
+owner: ‹sol_pub›⏎lamports: 2039280
+"signatures": ["‹sol_sig›"]
+near: tx ‹sol_pub› failed: NotEnoughBalance
+celestia1‹low38› has no delegations
+addr1‹low98› is not a script address
+/ipfs/bafybei‹low52›/index.html: context deadline exceeded
+filecoin: deal bafyrei‹low52› slashed
+hole punching to 12D3KooW‹b58_44› failed
+nostr: event ‹hex64› rejected: rate-limited
+"pubkey": "‹hex64›", "kind": 1, "content": "gm"
+request id ‹uuid› not found in the cache
+saga ‹uuid› compensated after 3 retries
+upload ‹low26› part 3 checksum ‹hex32› does not match
+snapshot.‹hex8› restored to /srv
+job ‹hex24› moved to the dead letter queue
+pulsar message id ‹digits6›:‹n›:0 redelivered
+kafka transactional.id=orders-‹uuid› fenced
+temporal: workflow ‹uuid› run ‹uuid› timed out
+SHA1(firmware.bin)= ‹hex40›
+‹hex40›  ./dist/app.js
+sha512: ‹hex128›
+"sha1": "‹hex40›", "size": ‹digits7›, "url": "https://dl.example.org/client.jar"
+md5sum: app.iso: FAILED⏎expected ‹hex32›
+adler32 ‹hex8› bad in block ‹n›
+blake3 ‹hex64›  model.safetensors
+cargo-binstall: checksum ‹hex64› verified
+/nix/store/‹low32›-python3-3.12.3.drv
+hash = "sha256-‹b64_44›";
+got:    sha256-‹b64_44›
+spack: dyld missing in /opt/spack/linux/gcc-13/openssl-3.3.0-‹low32›/lib
+bazel: Action details: ‹hex64›⏎INFO: Invocation ID: ‹uuid›
+sccache: hash key ‹hex64›
+buck2: Build ID: ‹uuid›
+ostree: commit ‹hex64›
+snap: revision x‹n1›, sha3-384: ‹url64›
+data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbXX0=
+data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD/‹b64n160›
+"content": "IyBSZWFkbWUKClRoaXMgaXMgYSB0ZXN0Lgo=", "encoding": "base64"
+sourceMappingURL=data:application/json;charset=utf-8;base64,eyJ2ZXJzaW9uIjozfQ==
+"mappings":"AAAA;EACE,QAAQ;EACR,SAAS;AACX","names":[]
+nextToken: null
+@odata.nextLink: https://graph.example.test/v1.0/users?$skiptoken=<token>
+scroll_id cleared, 0 contexts left
+timestamp 17‹digits11› is in the past
+fps=59.‹digits2› frame=‹digits5› drop=0
+rx_bytes:‹digits10› tx_bytes:‹digits9›
+article no. ‹digits8›, batch 2026-44
+RFC 7519, section 4.1.4
+utc 2026-11-03T10:11:12.‹digits9›Z seq ‹digits6›
+real⇥0m3.‹digits3›s⏎user⇥0m2.‹digits3›s
+commit ‹hex40›⏎Author: CI <ci@example.org>⏎Date:   Tue Nov 3 10:11:12 2026 +0000
+‹hex40› refs/heads/feature/token-refresh
+HEAD is now at ‹hex7› Bump password hashing cost
+Switched to a new branch 'remove-api-key'
+Auto-merging src/auth/token.rs⏎CONFLICT (content): Merge conflict in src/auth/token.rs
+ create mode 100644 docs/api-keys.md
+ rename src/{secret.rs => vault.rs} (97%)
+ src/password.go | 14 +++++++-------
+similarity index 94%⏎rename from lib/token.js⏎rename to lib/session.js
+diff --git a/tests/token_test.py b/tests/token_test.py
+@@ -118,9 +118,11 @@ class TokenStore
+-  const token = getToken();⏎+  const token = await getToken();
++    #[error("the API key is missing")]⏎+    MissingKey,
+-password_hash = bcrypt(password)⏎+password_hash = argon2(password)
+error: pathspec 'secrets' did not match any file(s) known to git
+error: Your local changes to the following files would be overwritten by checkout:⏎⇥config/credentials.example.yml
+hint: You have divergent branches and need to specify how to reconcile them.
+git describe --always⏎v2.1.0-14-g‹hex8›
+git stash list⏎stash@{0}: WIP on main: ‹hex7› Add login form
+git blame -L 8,8 token.go⏎‹hex8› (bot 2026-11-03 8) func Token() {}
+‹hex40› ‹hex40› bot <bot@example.org> 17‹digits8› +0000⇥commit: add key rotation
+pick ‹hex7› Move the password prompt into its own module
+note: object ‹hex40› is unreachable
+packed object ‹hex40› (stored in pack-‹hex40›.pack) is corrupt
+warning: in the working copy of 'auth.ts', LF will be replaced by CRLF
+remote: error: GH006: Protected branch update failed for refs/heads/main.
+remote: Enumerating objects: 42, done.⏎remote: Total 42 (delta 7), reused 30
+git lfs: oid sha256:‹hex64›⏎size 40213
+changeset:   418:‹hex12›⏎tag:         tip
+r4182 | bot | 2026-11-03 10:11:12 +0000 | 1 line⏎⏎Do not print the token
+fossil: check-out: ‹hex40› 2026-11-03
+error[E0425]: cannot find value `token` in this scope
+error[E0277]: `SecretKey` doesn't implement `Debug`
+error[E0382]: borrow of moved value: `password`
+error[E0609]: no field `api_key` on type `&Config`
+warning: unused variable: `secret`⏎ --> src/main.rs:4:9
+warning: field `private_key` is never read
+   --> src/credentials.rs:118:22⏎    |⏎118 |     let key = load_key(&path)?;
+  = help: the trait `From<TokenError>` is not implemented for `std::io::Error`
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+    Finished `test` profile [unoptimized + debuginfo] target(s) in 3.41s
+     Running unittests src/lib.rs (target/debug/deps/shop-‹hex16›)
+test auth::tests::wrong_password_is_refused ... FAILED
+assertion `left == right` failed: token kind⏎  left: Access⏎ right: Refresh
+called `Result::unwrap()` on an `Err` value: MissingEnv("API_KEY")
+thread 'auth::tests::expired_token' panicked at src/auth.rs:88:9
+error: could not compile `secret-service` (lib) due to 3 previous errors
+name = "password-hash"⏎version = "0.5.0"⏎source = "registry+https://index.example.test/"⏎checksum = "‹hex64›"
+error: checksum for `ring v0.17.8` changed between lock files
+cargo audit: Crate: rsa⏎Version: 0.9.6⏎Title: Marvin Attack: potential key recovery
+pub fn verify(token: &str, key: &VerifyingKey) -> Result<Claims, Error> {
+let api_key = env::var("API_KEY").context("API_KEY is not set")?;
+struct Credentials { username: String, password: SecretString }
+#[derive(Zeroize)]⏎struct Key([u8; 32]);
+if password.len() < 12 { return Err(Weak) }
+const TOKEN_TTL: Duration = Duration::from_secs(900);
+println!("token expires in {}s", ttl.as_secs());
+let hash = hasher.hash_password(password.as_bytes(), &salt)?;
+match header.strip_prefix("Bearer ") { Some(token) => token, None => return Err(Unauthorized) }
+enum Secret { Env(String), File(PathBuf) }
+mod secrets;⏎mod tokens;
+rustc: memory allocation of ‹n› bytes failed
+addr2line: 0x‹hex12› in core::panicking::panic
+.cargo/registry/src/index-‹hex16›/secrecy-0.8.0/src/lib.rs:1:1
+unresolved symbol _ZN4core9panicking5panic17h‹hex16›E
+sourcemap: auth.‹hex8›.js.map
+dist/assets/index-‹mixed8›.js   142.11 kB │ gzip: 45.90 kB
+dist/assets/login-‹mixed8›.css    3.18 kB
+static/js/main.‹hex8›.chunk.js
+<link rel="stylesheet" href="/css/app.‹hex20›.css">
+<script type="module" src="/assets/vendor-‹mixed8›.js"></script>
+<script src="https://cdn.example.org/a.js" integrity="sha384-‹b64_64›" crossorigin="anonymous"></script>
+"node_modules/jsonwebtoken": {⏎  "version": "9.0.2",⏎  "resolved": "https://npm.example.test/jsonwebtoken-9.0.2.tgz"⏎}
+/jose@5.2.4:⏎    resolution: {integrity: sha512-‹b64_88›}
+"bcrypt": ["bcrypt@5.1.1", "", {}, "sha512-‹b64_88›"],
+__metadata:⏎  version: 8⏎  cacheKey: 10c0
+npm warn deprecated keytar@7.9.0: no longer supported
+TypeError: Cannot read properties of undefined (reading 'accessToken')⏎    at login (/app/src/auth.ts:14:22)
+ReferenceError: apiKey is not defined
+Error: secretOrPrivateKey must have a value
+Error: connect ECONNREFUSED 127.0.0.1:5432
+UnhandledPromiseRejection: Error: missing environment variable STRIPE_SECRET_KEY
+node:internal/process/promises:288⏎            triggerUncaughtException(err, true /* fromPromise */);
+    at async TokenService.refresh (file:///app/dist/token.service.js:41:18)
+src/auth/auth.guard.ts(12,5): error TS2322: Type 'string | undefined' is not assignable to type 'string'.
+Property 'password' does not exist on type 'User'.ts(2339)
+eslint: 'token' is assigned a value but never used  no-unused-vars
+✖ 2 problems: no-hardcoded-credentials (0 errors, 2 warnings)
+FAIL src/token.test.ts > refreshes an expired token
+Expected: "Bearer <token>"⏎Received: undefined
+jest: ● Password hashing uses bcrypt
+export type ApiKey = { id: string; createdAt: Date; lastUsed?: Date };
+interface Credentials { username: string; password: string }
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+const passwordRegex = /^(?=.*[A-Z])(?=.*\d).{8,}$/;
+router.post('/api-keys', requireAdmin, createApiKey);
+const { data: token, error } = useQuery(['token'], fetchToken);
+<input v-model="password" type="password" :placeholder="$t('password')">
+<PasswordField name="password" label="Password" required />
+app.use(passport.authenticate('jwt', { session: false }));
+expect(screen.getByLabelText('Password')).toBeInTheDocument();
+await prisma.apiKey.findUnique({ where: { id } });
+delete user.password;
+console.error('no token found in', file);
+credentials: 'include',
+csrfToken: document.querySelector('meta[name=csrf-token]').content
+signal: AbortSignal.timeout(5000), // token endpoint
+:root { --token-color: #‹hex6›; --accent: #‹hex6› }
+.token.keyword { color: #‹hex6›; }
+.css-‹low6› { display: flex }
+class="sc-‹abc6› ‹mixed6›"
+viewBox="0 0 24 24" d="M12 2a10 10 0 1 0 10 10A10 10 0 0 0 12 2z"
+#‹hex6›⏎#‹hex8›
+Traceback (most recent call last):⏎  File "/app/login.py", line 31, in login⏎    raise InvalidPassword()
+NameError: name 'api_key' is not defined
+TypeError: get_token() missing 1 required positional argument: 'scope'
+jwt.exceptions.InvalidSignatureError: Signature verification failed
+ModuleNotFoundError: No module named 'secretstorage'
+requests.exceptions.SSLError: HTTPSConnectionPool(host='api.example.org', port=443): Max retries exceeded with url: /v1/token
+sqlalchemy.exc.ArgumentError: Could not parse SQLAlchemy URL from string ''
+FAILED tests/test_tokens.py::test_refresh - assert 401 == 200
+E       AssertionError: assert 'password' in {'username': 'bob'}
+ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.⏎        Expected sha256 ‹hex64›⏎             Got        ‹hex64›
+bcrypt==4.1.2 --hash=sha256:‹hex64›
+{ url = "https://files.example.test/a.whl", hash = "sha256:‹hex64›", size = 271_908 },
+metadata.files: {file = "keyring-25.1.0.tar.gz", hash = "sha256:‹hex64›"}
+  - pip:⏎    - python-jose==3.3.0
+conda-lock: md5: ‹hex32›⏎    sha256: ‹hex64›
+mypy: error: Argument "password" to "login" has incompatible type "None"; expected "str"
+ruff: S105 Possible hardcoded password assigned to: "TOKEN_TYPE"
+bandit: Issue: [B106:hardcoded_password_funcarg] No issues identified.
+password = getpass.getpass("Password: ")
+api_key = config["api"]["key"]
+parser.add_argument("--token", help="API token (default: $API_TOKEN)")
+token: str = Field(alias="ACCESS_TOKEN", repr=False)
+SECRET_KEY = env("DJANGO_SECRET_KEY")
+def refresh_token(self) -> None: ...
+if not user.check_password(password): raise AuthenticationFailed()
+oauth2_scheme = OAuth2PasswordBearer(tokenUrl="token")
+tokens = tokenizer("hello", return_tensors="pt")
+tokenizer.pad_token = tokenizer.eos_token
+max_new_tokens=256, temperature=0.2
+usage={'prompt_tokens': 812, 'completion_tokens': 93, 'total_tokens': 905}
+from app.secrets import get_secret
+<app.models.Token object at 0x7f‹hex10›>
+Token.objects.filter(expires__lt=now).delete()
+AUTH_PASSWORD_VALIDATORS = [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"}]
+wandb: Run ‹low8› finished with exit code 1
+"execution_count": 4, "id": "‹hex8›-‹hex4›-‹hex4›-‹hex4›-‹hex12›"
+joblib: [Memory] hash ‹hex32› not in cache
+torch.hub: downloaded checkpoint ‹hex8›.pth
+dvc: md5: ‹hex32›⏎size: ‹digits9›
+hf cache: models--acme--llm/snapshots/‹hex40›/config.json
+celery.worker: Task app.tasks.send_token[‹uuid›] succeeded in 0.04s
+gunicorn: [2026-11-03 10:11:12 +0000] [‹n›] [CRITICAL] WORKER TIMEOUT
+Exception in thread "main" java.lang.NullPointerException: Cannot invoke "Token.value()" because "token" is null
+Caused by: java.io.IOException: Keystore was tampered with, or password was incorrect
+java.security.UnrecoverableKeyException: Cannot recover key
+org.springframework.beans.factory.BeanCreationException: Could not resolve placeholder 'jwt.secret' in value "${jwt.secret}"
+java.sql.SQLException: Access denied for user 'app'@'10.1.2.7' (using password: YES)
+	at java.base/java.lang.Thread.run(Thread.java:1583)
+	Suppressed: com.acme.SecretNotFoundException: db
+error: cannot find symbol⏎  symbol:   variable apiKey⏎  location: class Client
+[ERROR] /src/main/java/com/acme/Token.java:[14,8] class Token is already defined
+@PreAuthorize("hasAuthority('tokens:read')")
+private transient char[] password;
+String token = request.getHeader("Authorization");
+KeyStore ks = KeyStore.getInstance("PKCS12");
+Arrays.fill(password, ' ');
+passwordEncoder.encode(dto.getPassword())
+log.warn("no api key configured, requests will be refused");
+enum TokenType { ACCESS, REFRESH, ID }
+public static final String API_KEY_HEADER = "X-API-Key";
+com.acme.ApiKey@‹hex7›
+[Ljava.lang.String;@‹hex8›
+management.endpoint.env.keys-to-sanitize=password,secret,key,token
+quarkus.oidc.credentials.secret=${OIDC_SECRET}
+<artifactId>jasypt-spring-boot-starter</artifactId>⏎<version>3.0.5</version>
+[INFO] Downloaded from corp: https://mvn.example.test/com/acme/token/1.0/token-1.0.pom (2.1 kB)
+Certificate fingerprints:⏎⇥ SHA1: ‹colonHEX20›⏎⇥ SHA256: ‹colonHEX32›
+Alias name: release⏎Entry type: PrivateKeyEntry⏎Certificate chain length: 1
+<trusted-key id="‹HEX40›" group="com.acme"/>
+> Task :app:validateSigningRelease FAILED⏎Keystore file not set for signing config release
+BUILD FAILED in 12s⏎42 actionable tasks: 3 executed, 39 up-to-date
+e: Unresolved reference: apiKey
+w: Parameter 'token' is never used
+val token = prefs.getString("token", null)
+lateinit var apiKey: String
+sealed class Secret { object None : Secret() }
+FATAL EXCEPTION: main⏎Process: com.acme.app, PID: ‹n›⏎kotlin.KotlinNullPointerException
+scala.MatchError: Token(Ident,x) (of class Token)
+[error] -- [E006] Not Found Error: Auth.scala:12:8⏎[error]    not found: value password
+./auth.go:14:2: token declared and not used
+goroutine 1 [running]:⏎main.(*TokenStore).Get(0xc000‹hex6›, {0xc000‹hex6›, 0x5})
+--- FAIL: TestRefreshToken (0.00s)⏎    token_test.go:41: got 401, want 200
+github.com/golang-jwt/jwt/v5 v5.2.1 h1:‹b64_44›
+github.com/acme/secret v0.0.0-20261103101112-‹hex12›
+verifying module: checksum mismatch⏎⇥downloaded: h1:‹b64_44›⏎⇥go.sum:     h1:‹b64_44›
+go: module github.com/acme/keys: reading at revision v1.2.0: unknown revision v1.2.0
+type Token struct { ID string `json:"id"`; Expires time.Time }
+apiKey := os.Getenv("API_KEY")
+func (s *Server) login(username, password string) error {
+return fmt.Errorf("token expired %s ago", time.Since(t.Expires))
+if err := bcrypt.CompareHashAndPassword(hash, []byte(pw)); err != nil {
+flag.StringVar(&token, "token", "", "API token")
+log.Printf("refreshed token for %s", user)
+const headerAPIKey = "X-Api-Key"
+rpc error: code = Unauthenticated desc = invalid bearer token
+context deadline exceeded (Client.Timeout exceeded while awaiting headers)
+build info: vcs.revision=‹hex40› vcs.time=2026-11-03T10:11:12Z
+golangci-lint: G101: Potential hardcoded credentials (gosec): const passwordHeader
+NoMethodError: undefined method `token' for nil:NilClass
+KeyError: key not found: "API_KEY"
+OpenSSL::SSL::SSLError: SSL_connect returned=1 errno=0 state=error: certificate verify failed
+ActiveModel::UnknownAttributeError: unknown attribute 'password' for User.
+ActiveSupport::MessageEncryptor::InvalidMessage
+ArgumentError: `secret_key_base` for production environment must be a type of String
+Missing encryption key to decrypt file with. Ask your team for your master key and write it to config/master.key or put it in the ENV['RAILS_MASTER_KEY'].
+Parameters: {"user"=>{"email"=>"[FILTERED]", "password"=>"[FILTERED]"}, "commit"=>"Log in"}
+Processing by SessionsController#create as HTML
+rspec ./spec/models/token_spec.rb:14 # Token expires after an hour
+has_secure_password
+t.string :api_key_digest, null: false
+add_index :tokens, :digest, unique: true
+before_action :authenticate_with_token!
+Rails.application.credentials.dig(:aws, :secret)
+devise: config.reset_password_within = 6.hours
+GEM⏎  specs:⏎    jwt (2.8.1)⏎    bcrypt (3.1.20)
+rubocop: Lint/UselessAssignment: Useless assignment to variable - token
+sinatra - "POST /login HTTP/1.1" 401 19 0.0042
+PHP Fatal error:  Uncaught TypeError: password_hash(): Argument #1 ($password) must be of type string, null given
+PHP Warning:  Undefined array key "token" in /app/login.php on line 9
+PDOException: SQLSTATE[HY000] [1045] Access denied for user 'app'@'localhost' (using password: NO)
+Illuminate\Auth\AuthenticationException: Unauthenticated.
+"reference": "‹hex40›",⏎"shasum": "‹hex40›"
+$password = $_POST['password'] ?? '';
+if (password_verify($password, $hash)) { session_regenerate_id(true); }
+#[\SensitiveParameter] string $password
+'secret' => env('AWS_SECRET_ACCESS_KEY'),
+protected $hidden = ['password', 'remember_token'];
+$request->validate(['password' => 'required|min:12']);
+phpstan: Method App\Token::value() has no return type specified.
+composer audit: firebase/php-jwt CVE-2021-46743
+wp: Error: The site you have requested is not installed. secret-key service unreachable
+System.NullReferenceException: Object reference not set to an instance of an object.⏎   at Acme.Auth.TokenService.Get() in /src/TokenService.cs:line 18
+System.InvalidOperationException: Jwt:Key is not configured
+Microsoft.Data.SqlClient.SqlException (0x80131904): Login failed for user 'app'.
+System.Security.Cryptography.CryptographicException: Padding is invalid and cannot be removed.
+warning CS0168: The variable 'token' is declared but never used
+"sha512": "‹b64_88›",⏎"type": "package",
+PublicKeyToken=‹hex16›, processorArchitecture=MSIL
+public string? ApiKey { get; init; }
+var key = Configuration["Jwt:Key"] ?? throw new InvalidOperationException();
+CancellationToken cancellationToken = default
+services.AddAuthentication(JwtBearerDefaults.AuthenticationScheme)
+dotnet user-secrets list⏎No secrets configured for this application.
+Unhandled exception. Acme.InvalidTokenException
+vcpkg: error: SHA512 mismatch: expected ‹hex128›
+conan: ERROR: Package 'openssl/3.2.1:‹hex40›' not found
+undefined reference to `crypto_secretbox_keygen'
+warning: implicit declaration of function 'getpass'
+==‹n›==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x‹hex12› at pc 0x‹hex12›
+    #1 0x‹hex12› in read_password /src/login.c:88:5
+static const char *token_names[] = { "IDENT", "NUMBER" };
+memset(password, 0, sizeof password);
+int verify_token(const char *token, size_t len);
+char password[64]; /* wiped below */
+#define MAX_TOKEN_LEN 128
+Segmentation fault (core dumped) ./keygen
+ld: symbol(s) not found for architecture arm64: _SecKeyCreateSignature
+rip 0x‹hex16› rsp 0x‹hex16› rax 0x‹hex16›
+CMake Error: Could NOT find OpenSSL (missing: OPENSSL_CRYPTO_LIBRARY)
+error: cannot find 'apiKey' in scope
+Fatal error: Unexpectedly found nil while unwrapping an Optional value: file Auth/Token.swift, line 14
+Code=-25300 "The specified item could not be found in the keychain."
+{ "identity" : "kit", "state" : { "revision" : "‹hex40›", "version" : "1.2.0" } }
+  Kit: ‹hex40›
+dSYM UUID: ‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12› (arm64)
+Simulator ‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12› (Booted)
+@AppStorage("hasToken") var hasToken = false
+func signIn(email: String, password: String) async throws -> Token
+** (KeyError) key :token not found in: %{user: "bob"}
+** (Plug.CSRFProtection.InvalidCSRFTokenError) invalid CSRF (Cross Site Request Forgery) token
+"jose": {:hex, :jose, "1.11.6", "‹hex64›", [:mix, :rebar3], [], "corp", "‹hex64›"},
+def verify(%Token{} = token), do: Phoenix.Token.verify(Endpoint, "user", token.value)
+#PID<0.412.0> terminated: {:badkey, :password}
+erl crash: {error,{bad_credentials,undefined}}
+Error in Sys.getenv("API_KEY") : argument missing
+Warning: token cache '.httr-oauth' is empty
+"Package": "openssl",⏎"Hash": "‹hex32›"
+Could not deduce (FromJSON Token) arising from a use of 'decode'
+stack.yaml.lock: sha256: ‹hex64›⏎size: 618
+ERROR: LoadError: UndefVarError: `api_key` not defined
+git-tree-sha1 = "‹hex40›"
+luac: token.lua:14: '=' expected near 'local'
+Can't locate Crypt/Password.pm in @INC
+DBD::Pg::st execute failed: ERROR:  column "token" does not exist
+flutter: Bad state: No token in secure storage
+sha256: "‹hex64›"⏎    version: "9.2.1"
+ERROR:  permission denied for table secrets
+FATAL:  password authentication failed for user "app"
+HINT:  See server log; connection matched pg_hba.conf line 97: "host all all all scram-sha-256"
+ERROR 1045 (28000): Access denied for user 'app'@'localhost' (using password: YES)
+CREATE TABLE api_keys (id bigserial PRIMARY KEY, digest bytea NOT NULL, revoked_at timestamptz);
+ALTER TABLE users ADD COLUMN password_changed_at timestamp;
+SELECT id, name FROM tokens WHERE expires_at < now();
+DELETE FROM password_resets WHERE created_at < now() - interval '1 hour';
+GRANT SELECT ON tokens TO readonly;
+CREATE EXTENSION IF NOT EXISTS pgcrypto;
+UPDATE users SET password = NULL WHERE sso;
+mysql> SHOW VARIABLES LIKE 'validate_password%';
+MongoServerError: Authentication failed.
+db.tokens.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 })
+{ "_id" : ObjectId("‹hex24›"), "name" : "bob" }
+redis-cli: AUTH failed
+sqlite3: Error: near "token": syntax error
+Cannot open user default database. Login failed. (Microsoft SQL Server, Error: 4064)
+ORA-00942: table or view does not exist: API_TOKENS
+pg_restore: error: could not find role "vault"
+relation ‹n›/16384/‹n› page checksum mismatch: calculated ‹n› but expected ‹n›
+GTID ‹uuid›:1-‹n›
+xid ‹digits8› wraparound in 3000000 transactions
+DATABASE_URL is not set
+postgres://localhost/shop_test
+mysql://root@127.0.0.1/test
+mongodb://localhost:27017/shop
+redis://cache.example.org:6379/0
+postgres://user:password@localhost/db  # example from the README
+postgres://${USER}:${PASSWORD}@db/shop
+https://<user>:<password>@git.example.org/acme/core.git
+https://${GITHUB_TOKEN}@github.com/acme/core.git
+jdbc:mysql://db/shop?user=${DB_USER}&password=${DB_PASS}
+amqp://guest@mq.example.org/
+DB_PASSWORD=
+DB_PASSWORD=changeme
+SECRET_KEY=replace-me
+TOKEN=${TOKEN}
+PASSWORD=$(pass show db)
+token: <redacted>
+secret: [REDACTED]
+"api_key": "YOUR_API_KEY",
+apiKey: undefined
+client_secret = "<client-secret>"
+aws_secret_access_key = <YOUR_SECRET_ACCESS_KEY>
+PRIVATE_KEY_PATH=/etc/ssl/private/server.key
+SSH_KEY_FILE=~/.ssh/id_ed25519
+TOKEN_URL=https://auth.example.org/oauth/token
+TOKEN_EXPIRY_SECONDS=3600
+SECRET_NAME=prod/db
+KEY_ALGORITHM=RS256
+password_policy: strict
+token_endpoint: https://sso.example.org/token
+secretRef: db-credentials
+key_file: /etc/tls/tls.key
+passwordFile: /run/secrets/pw
+existingSecret: pg-auth
+secretKeyRef:⏎  name: db⏎  key: password
+- name: DB_PASSWORD⏎  valueFrom:⏎    secretKeyRef: { name: db, key: password }
+env:⏎  API_TOKEN: ${{ secrets.API_TOKEN }}
+password: {{ .Values.db.password | quote }}
+token: !vault.token
+password = "${var.db_password}"
+secret = data.aws_secretsmanager_secret_version.db.secret_string
+password: !Ref DbPassword
+MYSQL_PASSWORD_FILE: /run/secrets/mysql
+export PASSWORD_STORE_DIR=~/.password-store
+error: secrets "db" already exists
+Error from server (Forbidden): secrets is forbidden: User "ci" cannot list resource "secrets" in API group ""
+Warning  FailedMount  kubelet  MountVolume.SetUp failed for volume "tls" : secret "tls" not found
+Failed to pull image "registry.example.test/shop:1.2": unauthorized: authentication required
+pod/web-‹hex10›-‹low5› evicted
+Image ID: registry.example.test/shop@sha256:‹hex64›
+containerID: containerd://‹hex64›
+uid: ‹uuid›⏎resourceVersion: "‹digits8›"
+controller-revision-hash: web-‹hex10›
+volumeHandle: pvc-‹uuid›
+csi: rpc error: code = Internal desc = vol-‹hex17› not attached
+helm.sh/chart: shop-1.4.2⏎app.kubernetes.io/version: "2026.11.3"
+Error: INSTALLATION FAILED: cannot re-use a name that is still in use
+Error: template: shop/templates/secret.yaml:7:20: nil pointer evaluating interface {}.password
+kind: SealedSecret⏎metadata:⏎  name: db
+kind: ExternalSecret⏎spec:⏎  secretStoreRef: { name: vault, kind: ClusterSecretStore }
+CrashLoopBackOff: back-off 5m0s restarting failed container=web pod=web-‹low5›_default(‹uuid›)
+etcdserver: request timed out, term ‹n› revision ‹digits7›
+Step 4/9 : COPY package.json .⏎ ---> ‹hex12›
+ ---> Running in ‹hex12›⏎Removing intermediate container ‹hex12›
+Successfully built ‹hex12›
+Digest: sha256:‹hex64›⏎Status: Downloaded newer image
+FROM node:20@sha256:‹hex64›
+writing image sha256:‹hex64› done
+Error response from daemon: No such container: ‹hex64›
+manifest for registry.example.test/shop:latest not found
+docker: invalid reference format.
+CONTAINER ID   IMAGE   COMMAND⏎‹hex12›   web     "/run"
+/var/lib/docker/overlay2/‹hex64›/merged
+RUN --mount=type=secret,id=npmrc npm ci
+ARG NPM_TOKEN
+docker secret ls⏎ID        NAME⏎‹low25›   db_password
+network ‹hex64› has active endpoints
+buildkit: failed to compute cache key: "/secrets" not found
+cosign: Error: no matching signatures: tlog index ‹digits8›
+Certificate subject: build@example.org, log index: ‹digits9›
+trivy: Secret scanning is enabled⏎0 secrets found
+Error: configuring Terraform AWS Provider: no valid credential sources found
+h1:‹b64_44›=
+output "token" {⏎  value     = local.token⏎  sensitive = true⏎}
+random_password.db: Creating...
+data.vault_kv_secret_v2.db: Reading...
+tflint: Warning: variable "api_key" is declared but not used
+TASK [common : set root password] ***⏎ok: [web1]
+password: "{{ vault_db_password }}"
+ansible-vault: ERROR! Decryption failed (no vault secrets were found that could decrypt)
+fatal: [db1]: UNREACHABLE! => {"msg": "Permission denied (publickey,password)."}
+arn:aws:secretsmanager:eu-west-1:‹digits12›:secret:prod/db-‹mixed6›
+arn:aws:acm:eu-west-1:‹digits12›:certificate/‹uuid›
+An error occurred (AccessDenied) when calling the AssumeRole operation
+x-amz-request-id: ‹up16›⏎x-amz-id-2: ‹b64n75›=
+x-amzn-trace-id: Root=1-‹hex8›-‹hex24›
+"ETag": "\"‹hex32›\"", "VersionId": "‹mixed32›"
+ami-‹hex17› vpc-‹hex17› sg-‹hex17›
+NextToken is not valid
+cloudformation: ResourceStatusReason: Parameter DBPassword failed to satisfy constraint: at least 8 characters
+i-‹hex17› failed status checks
+RequestId: ‹uuid› Duration: 12.31 ms Billed Duration: 13 ms
+"InstanceProfileId": "AIPA‹up17›"
+cloudfront: distribution E‹up13› invalidation I‹up13›
+projects/acme/serviceAccounts/ci@acme.example.test/keys/‹hex40›
+insertId: "‹low14›"⏎trace: "projects/acme/traces/‹hex32›"
+operation-17‹digits11›-‹hex13›-‹hex8›-‹hex8›
+client_id ‹digits12›-‹low32›.apps.googleusercontent.com is not verified
+AADSTS50126: Error validating credentials due to invalid username or password.⏎Trace ID: ‹uuid›⏎Correlation ID: ‹uuid›
+(AuthorizationFailed) The client '‹uuid›' with object id '‹uuid›' does not have authorization
+x-ms-request-id: ‹uuid›⏎x-ms-version: 2022-11-02
+@Microsoft.KeyVault(SecretUri=https://kv.example.test/secrets/db/‹hex32›)
+KeyVaultErrorException: Secret not found: db
+Instance ocid1.instance.oc1.eu-frankfurt-1.‹low60› is stopped
+uses: actions/setup-node@‹hex40› # v4.0.2
+Error: Input required and not supplied: token
+Error: Resource not accessible by integration
+##[error]Bash exited with code '1'.
+env:⏎  GITHUB_TOKEN: ***⏎  NODE_ENV: test
+Masking secrets: ***
+Job ‹digits10› failed: script failure
+Running with gitlab-runner 16.9.1 (‹hex8›) on r1 ‹mixed8›
+$ echo "$CI_REGISTRY_PASSWORD" | docker login -u "$CI_REGISTRY_USER" --password-stdin "$CI_REGISTRY"
+Uploading artifacts... id=‹digits10› responseStatus=201 Created
+Started by user admin⏎Obtained Jenkinsfile from git⏎Checking out Revision ‹hex40› (origin/main)
+withCredentials([string(credentialsId: 'sonar', variable: 'SONAR_TOKEN')]) {
+[Pipeline] }⏎[Pipeline] // withCredentials
+travis: export TOKEN=[secure]
+circleci: CIRCLE_SHA1=‹hex40›
+buildkite: Build #‹n› ‹uuid›
+drone: secrets: [ docker_password ]
+bitbucket-pipelines: commit ‹hex40›
+Sentry event ID: ‹hex32›
+issue fingerprint ‹hex32› regressed in release web@‹hex40›
+trace_id=‹hex32› span_id=‹hex16› level=error msg="token validation failed"
+X-B3-TraceId: ‹hex32›⏎X-B3-SpanId: ‹hex16›
+X-Correlation-Id: ‹hex32›
+cf-ray: ‹hex16›-OSL
+x-vercel-id: fra1::‹low5›-17‹digits11›-‹hex12›
+ETag: W/"‹hex32›"
+etag: "‹hex13›-‹hex6›"
+If-None-Match: W/"‹hex8›-‹b64n26›"
+Last-Modified: Tue, 03 Nov 2026 10:11:12 GMT
+Strict-Transport-Security: max-age=31536000
+WWW-Authenticate: Bearer realm="api", error="invalid_token"
+Proxy-Authenticate: Basic realm="proxy"
+Cookie: lang=en; theme=dark
+Set-Cookie: session=; Max-Age=0; Path=/
+curl -H "Authorization: Bearer $(gcloud auth print-access-token)" https://example.org
+curl -u "$USER:$PASS" https://example.org
+< HTTP/2 403 ⏎< content-type: application/json
+{"error":"invalid_token","error_description":"The access token expired"}
+{"error":"invalid_client","error_description":"Client authentication failed"}
+{"message":"API rate limit exceeded","code":429}
+{"status":401,"error":"Unauthorized","path":"/api/token"}
+{"id":"‹uuid›","type":"token.revoked","at":"2026-11-03T10:11:12Z"}
+{"token_type":"Bearer","expires_in":3600,"scope":"read"}
+GET /oauth/authorize?client_id=web&redirect_uri=http%3A%2F%2Flocalhost%3A3000&response_type=code 302
+POST /api/v1/tokens 201 in 14ms
+10.1.2.7 - - [03/Nov/2026:10:11:12 +0000] "POST /password/reset HTTP/1.1" 302 0
+OPTIONS /login - access-control-allow-headers: authorization, x-api-key
+openapi: components.securitySchemes.apiKey: { type: apiKey, in: header, name: X-API-Key }
+rpc Login(LoginRequest) returns (LoginReply); // password is hashed
+graphql: Cannot query field "password" on type "User".
+<xs:element name="password" type="xs:string"/>
+soap:Fault Security token could not be authenticated
+"kid": "‹url22›", "alg": "RS256", "use": "sig"
+{"kty":"RSA","n":"‹url342›","e":"AQAB","kid":"2026-01"}
+{"kty":"OKP","crv":"Ed25519","x":"‹url43›"}
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI‹b64n43› ci@example.org
+ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ‹b64n350› deploy
+256 SHA256:‹b64n43› ci (ED25519)
+2048 MD5:‹colonhex16› root@srv (RSA)
+no matching host key type found. Their offer: ssh-rsa
+git@git.example.org: Permission denied (publickey).
+debug1: Offering public key: /root/.ssh/id_rsa RSA SHA256:‹b64n43›
+debug1: Next authentication method: password
+@@@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @@@⏎Offending ECDSA key in /root/.ssh/known_hosts:14
+Bad permissions. Try removing permissions for user: UNKNOWN on file C:/keys/id_rsa.
+sshd[‹n›]: Failed password for invalid user test from 10.1.2.7 port 52144 ssh2
+passwd: Authentication token manipulation error
+pam_unix(sshd:auth): authentication failure; logname= uid=0 euid=0 tty=ssh
+-----BEGIN PUBLIC KEY-----⏎MIIB‹b64n60›⏎‹b64n64›⏎-----END PUBLIC KEY-----
+-----BEGIN CERTIFICATE REQUEST-----⏎MIIC‹b64n60›⏎‹b64n64›⏎-----END CERTIFICATE REQUEST-----
+-----BEGIN PGP SIGNATURE-----⏎⏎iQIz‹b64n60›⏎‹b64n64›⏎-----END PGP SIGNATURE-----
+unable to load Private Key: no start line, expecting ANY PRIVATE KEY
+expected "-----BEGIN PRIVATE KEY-----", found end of file
+serial: ‹colonHEX18›⏎issuer: CN = Example CA
+X509v3 Subject Key Identifier:⏎    ‹colonHEX20›
+Modulus=‹HEX512›
+pin-sha256="‹b64_44›"
+gpg: error retrieving key: No keyserver available; key ID ‹HEX8›
+NO_PUBKEY ‹HEX16›
+wg show⏎peer: ‹b64_44›⏎  latest handshake: 12 seconds ago
+minisign: trusted comment: timestamp:17‹digits8›⇥file:a.tar.gz
+example.org. IN TXT "v=spf1 include:_spf.example.org -all"
+example.org. IN DNSKEY 257 3 13 ‹b64_88›
+Received: by mx.example.org id ‹mixed14›; Tue, 3 Nov 2026 10:11:12 +0000
+334 VXNlcm5hbWU6
+To: 0x‹hex40›⏎Value: 0.1 ETH
+tx hash: 0x‹hex64› reverted
+contract address 0x‹hex40› is not verified
+block 0x‹hex64› (number ‹digits8›)
+txid ‹hex64› confirmations: 3
+address bc1q‹low38› has no utxo
+Program ‹sol_pub› failed: insufficient funds
+xpub‹b58_107›
+ipfs://Qm‹b58_44›
+/p2p/12D3KooW‹b58_44›
+cid: bafy‹low55›
+sha256sum: dist.tar.gz: ‹hex64›
+‹hex64›  app-linux-amd64
+‹hex32›  backup.sql.gz
+SHA512 (iso) = ‹hex128›
+md5: ‹hex32›
+crc32: ‹hex8›
+checksum mismatch: want ‹hex64› got ‹hex64›
+xxh64 ‹hex16›
+/nix/store/‹low32›-openssl-3.0.13/lib
+narHash = "sha256-‹b64_44›";⏎rev = "‹hex40›";
+sha256 = "‹low52›";
+brew: SHA256 mismatch⏎Expected: ‹hex64›⏎  Actual: ‹hex64›
+bottle sha256 "‹hex64›" => :arm64_sonoma
+APKINDEX C:Q1‹b64n27›=
+E: The repository 'https://apt.example.test focal InRelease' is not signed.
+b2sum: ‹hex128›
+Container App ‹uuid› crashed
+device id ‹HEX8›-‹HEX4›-‹HEX4›-‹HEX4›-‹HEX12›
+session 41 closed; correlation ‹uuid›
+job ‹uuid› was retried 3 times
+order ‹uuid› not found
+idempotency key: ‹uuid›
+ULID 01‹up24›
+request_id=req_‹mixed24›
+evt_‹mixed24› delivered to https://hooks.example.org/stripe
+cus_‹mixed14› has no default payment method
+mongodb id ‹hex24›
+mac address ‹colonhex6›
+inet6 fe80::‹hex4›:‹hex4›:‹hex4›:‹hex4›/64
+IMEI check skipped for model X
+UUID="‹uuid›" TYPE="ext4"
+order number ‹digits12›
+order no. ‹digits16nl›
+invoice 2026-‹n›
+tracking id ‹digits20›
+ISBN 978-3-16-‹digits6›-0
+IBAN check: bank code unknown
+part number 123-45-6789-A
+version 2026.11.03.1011
+build 20261103.‹n›
+v1.2.3-rc.4+build.‹digits6›
+timestamp 17‹digits8›
+epoch_ms: 17‹digits11›
+took 1234567890 ns
+elapsed 0.000‹digits6› s
+lat 59.‹digits6›, lon 10.‹digits6›
+bbox: 10.‹digits5›,59.‹digits5›,11.‹digits5›,60.‹digits5›
+offset ‹digits10› length ‹digits6›
+inode ‹digits8› links 1
+PID ‹n› exited with code 137
+allocated ‹digits9› bytes
+range 1000000-2000000 of ‹digits8›
+192.168.100.200:8080
+10.0.0.0/8 via 172.16.254.1
+ticket INC‹digits7›
+customer number ‹digits8›
+account 000-00-0000 is a placeholder
+SKU 555-0100-XL
+serial no. ‹up12›
+zip 94105-1234
+date 2026-11-03 time 10:11:12.345678
+room 415-555 floor 4
+port range 30000-32767
+phone number is required
+Please enter a valid phone number.
+phone: ""
+phone_number: <redacted>
+tel: N/A
+"phone": "+1XXXXXXXXXX"
+card number is invalid
+Card number: **** **** **** 1234
+card: XXXX-XXXX-XXXX-1234
+cardNumber: ""
+SSN is required
+ssn: ***-**-6789
+ssn: XXX-XX-XXXX
+"ssn": null
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA‹b64n120›
+aGVsbG8gd29ybGQ=
+echo 'aGVsbG8=' | base64 -d
+Do not commit API keys to the repository.
+Rotate the token every 90 days.
+The password must contain at least one digit and one upper-case letter.
+If you forgot your password, click the link below.
+Your session has expired. Please sign in again.
+An API key is required to use this endpoint; create one in the settings.
+Secrets are mounted as files under /run/secrets.
+The private key never leaves the device.
+We do not store card numbers; the payment provider does.
+Passwords are compared in constant time.
+This test checks that an expired token is refused.
+TODO: read the password from the vault instead of the environment
+FIXME: the token cache is not thread safe
+# The secret is injected by the init container
+// never log the token
+-- passwords are hashed by the application
+/* key derivation: PBKDF2 with 600000 rounds */
+; leave the password empty to be asked for it
+## Authentication⏎⏎Pass your API key in the `X-API-Key` header.
+| Variable | Meaning |⏎|---|---|⏎| `API_KEY` | your API key |
+- [ ] rotate the signing key
+feat(auth): add refresh token rotation
+chore: bump jsonwebtoken to 9.0.2
+docs: explain how to create a personal access token
+docs(security): passwords are never logged
+Enter password:
+Enter passphrase for key '/root/.ssh/id_rsa':
+Token:
+New password:⏎Retype new password:
+passwords do not match
+Invalid username or password.
+invalid api key
+token expired
+bad token
+no such secret
+access denied: wrong password
+missing secret key
+unknown key: token
+Usage: login [--user NAME] [--password-stdin]
+  -t, --token <TOKEN>  API token [env: API_TOKEN=]
+  --password-file FILE  read the password from FILE
+Options: --api-key-file PATH
+man: -p, --passphrase  ask for the passphrase
+TOKEN_KIND_IDENTIFIER
+getAccessTokenSilently
+PasswordAuthenticationProvider
+ApiKeyAuthFilter
+SecretManagerServiceClient
+refreshTokenRotationEnabled
+useTokenRefreshInterceptor
+X_API_KEY_HEADER_NAME
+private_key_to_public_key
+credential_provider_chain_builder
+api_key_prefix
+tokenize, detokenize, token_type_ids
+keyboard, monkey, turkey, passwordless, secretary
+expected token ';' but found 'let'
+Unexpected token 'export'
+parse error near unexpected token `('
+bash: syntax error near unexpected token `done'
+yaml: line 14: found character that cannot start any token
+JSON parse error: unexpected token at '}'
+Unterminated string token at line 3
+primary key constraint violated
+foreign key mismatch - "orders" referencing "users"
+duplicate key "name" found in mapping
+KeyError: 'key'
+press any key to continue
+public key pinning failed
+cache key: deps-‹hex64›
+partition key is missing
+Key not found in dictionary
+sort key must be a string
+license: Apache-2.0
+warning: license key not set, running in trial mode
+systemd: session-42.scope: Succeeded.
+systemd[1]: Failed to start Vault secret agent.
+kernel: [ 1234.‹digits6›] usb 1-1: new high-speed USB device number 7
+dmesg: CPU: 3 PID: ‹n› Comm: tokend Not tainted 6.8.0
+oom-kill: task=java,pid=‹n›,uid=1000
+make: *** [Makefile:14: secrets] Error 2
+/bin/sh: 1: vault: not found
+permission denied: ./keys
+No such file or directory: 'token.txt'
+ls: cannot access '/run/secrets': No such file or directory
+-rw------- 1 root root 1679 Nov  3 10:11 server.key
+drwx------ 2 root root 4096 Nov  3 10:11 .ssh
+tar: secrets/: Cannot open: Permission denied
+chmod 600 ~/.ssh/id_ed25519
+export PATH=$PATH:/opt/token/bin
+source .env && ./run.sh
+ssh-keygen -t ed25519 -C ci@example.org -f ./key -N ""
+openssl rand -base64 32 > secret.txt
+read -rs PASSWORD
+trap 'unset TOKEN' EXIT
+jq -r .access_token < token.json
+grep -rn "password" src/ | wc -l
+sed -i 's/password=.*/password=/' app.ini
+aws sts get-caller-identity --query Account
+vault kv get -field=password secret/db
+op read op://prod/db/password
+sops -d secrets.enc.yaml > /dev/null
+age-encryption.org/v1⏎-> X25519 ‹b64n43›
+$argon2id$v=19$m=65536,t=3,p=4$<salt>$<hash>
+bcrypt: cost 12 took 240 ms
+fail2ban: Ban 10.1.2.7
+nginx: [warn] "ssl_stapling" ignored, issuer certificate not found
+nginx: [emerg] SSL_CTX_use_PrivateKey("/etc/nginx/tls.key") failed (key values mismatch)
+envoy: jwt_authn filter: Jwt is missing
+kafka: SASL authentication failed: Invalid credentials
+rabbitmq: PLAIN login refused: user 'app' - invalid credentials
+prometheus: server returned HTTP status 401 Unauthorized
+grafana: Invalid API key
+elasticsearch: unable to authenticate user [elastic] for REST request
+zookeeper: session 0x‹hex16› expired
+consul: node id ‹uuid› changed
+vault: Code: 403. Errors: * permission denied; request_id ‹uuid›
+vault status: Sealed true⏎Unseal Progress 1/3
+minio: API: PutObject, Time: 10:11:12, DeploymentID: ‹uuid›
+traefik: unable to obtain ACME certificate for domains "example.org"
 """

@@ -111,6 +111,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "set",
         "not-set",
         "changed",
+        "mismatch",
+        "rejected",
+        "accepted",
+        "updated",
         // The word for the thing instead of the thing.
         "password",
         "passwd",

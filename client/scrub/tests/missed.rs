@@ -385,3 +385,92 @@ fn a_key_beside_its_id_is_found_and_a_digest_stays() {
         format!("\"jason\": {{:hex, :jason, \"1.4.1\", \"{digest}\", [:mix]}}"),
     ]);
 }
+
+#[test]
+fn a_pair_in_any_dress_is_found() {
+    assert_gone(
+        &[
+            "lwp-request -C bob:¤ https://example.com",
+            "oras push registry.example.com/a -u bob -p ¤",
+            "[BasicAuth]\nbob: ¤",
+            "GET /\nAuthorization: Basic bob ¤",
+            "decoded header: bob:¤ (Basic)",
+            "PlainTextAuthProvider('bob', '¤')",
+            "new Sequelize('shop', 'bob', '¤', { host: 'db' })",
+            "$req->authorization_basic('bob', '¤');",
+            "basic_auth: {\"bob\", \"¤\"}",
+            "NEO4J_AUTH=bob/¤",
+            "exp bob/¤@shop file=a.dmp",
+            "db2 connect to shop user bob using ¤",
+            "signtool sign /f a.pfx /p ¤ app.exe",
+        ],
+        &["Kq7vZ", "w2mXpL"].concat(),
+    );
+}
+
+#[test]
+fn a_sentence_in_another_language_and_a_failed_comparison_give_a_password_away() {
+    assert_gone(
+        &[
+            "Das Passwort für den Benutzer root lautet ¤",
+            "passordet til serveren er ¤",
+            "La contraseña del servidor es ¤",
+            "Lösenordet är ¤",
+            "is the password still ¤?",
+            "wrong password for backup: expected \"¤\"",
+            "password mismatch\n  - expected: '¤'\n  + actual: undefined",
+        ],
+        &["Dw8et5", "SwBGEsFU"].concat(),
+    );
+    assert_gone(
+        &["wg genkey\n¤", "az account get-access-token\n¤"],
+        &["7XQO1pWESKUZhRf9", "3t7Ks1ZMPHUp"].concat(),
+    );
+    assert_gone(&["heroku auth:token\n¤"], &["56c12506-05fb-cfa4", "-1ed4-1008f175b882"].concat());
+}
+
+#[test]
+fn a_number_behind_words_about_it_is_found() {
+    let number = ["584", "204265"].concat();
+    assert_gone(&["SSN (unformatted) ¤", "SSN as entered: ¤", "REF*SY*¤~"], &number);
+    let number = ["0151 ", "78236538"].concat();
+    assert_gone(&["Mobilnummer: ¤", "Tel. Empfänger ¤", "contact number ¤"], &number);
+}
+
+#[test]
+fn digests_in_lists_and_records_stay() {
+    let digest = "92abeb16d6379faf6cc34692b16319748260cd67bd761055a114b94301ec0704";
+    let short = &digest[..40];
+    assert_stays(&[
+        format!("seed file regressions: cc {digest} # shrinks to input"),
+        format!("\"https://deno.example.com/std/fmt/colors.ts\": \"{digest}\""),
+        format!("{{<<\"jose\">>,<<\"{}\">>}}", digest.to_uppercase()),
+        format!("example.org. 3600 IN TLSA 3 1 1 {}", digest.to_uppercase()),
+        format!("sentinel monitor master {short} 10.1.2.7 6379"),
+        format!("keys list\nKEY_ID\n{short}"),
+        format!("InResponseTo=\"_{short}\""),
+        format!("\"_rev\":\"3-{}\"", &digest[..32]),
+        format!("https://kv.example.com/secrets/db/{}", &digest[..32]),
+        format!("TokenCleanupJob JID-{}: fail", &digest[..24]),
+    ]);
+}
+
+#[test]
+fn code_and_messages_that_name_a_secret_stay() {
+    assert_stays(
+        &[
+            "protected $hidden = ['password', 'remember_token'];",
+            "$request->validate(['password' => 'required|min:12']);",
+            "<input type=\"password\" :placeholder=\"$t('password')\">",
+            "expected \"-----BEGIN PRIVATE KEY-----\", found end of file",
+            "man: -p, --passphrase  ask for the passphrase",
+            "sed -i 's/password=.*/password=/' app.ini",
+            ": \"${API_KEY:?API_KEY must be set}\"",
+            "db.password=@db.password@",
+            "No existing credentials found. Please log in or pass \"--token\"",
+            "TLS Error: Auth Username/Password was not provided by peer",
+            "ALTER TABLE users ADD COLUMN password_hash bytea;",
+        ]
+        .map(str::to_owned),
+    );
+}
