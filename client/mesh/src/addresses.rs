@@ -17,7 +17,7 @@ pub enum Reach {
     Public,
 }
 
-/// From where an address can be reached; of a relayed one, the relay's. `None` when it is no address to dial,
+/// From where an address can be reached; of a relayed one, the relay's. `None` when nobody can dial it,
 /// such as 0.0.0.0.
 pub fn reach(address: &Multiaddr) -> Option<Reach> {
     match address.iter().next()? {
@@ -105,7 +105,7 @@ fn reach_of_ip(ip: IpAddr) -> Option<Reach> {
     Some(if private { Reach::Private } else { Reach::Public })
 }
 
-/// 2001:db8::/32
+/// In 2001:db8::/32, which is for examples.
 fn is_documentation(ip: &Ipv6Addr) -> bool {
     matches!(ip.segments(), [0x2001, 0x0db8, ..])
 }

@@ -265,8 +265,12 @@ mod transport {
     pub const MAX_PEERS: usize = 1_000;
     /// Blocked peers that are remembered; the block that ends first goes first.
     pub const MAX_BLOCKED: usize = 4_096;
-    /// A longer file of peers is not read, in bytes.
-    pub const MAX_PEERS_FILE: u64 = 4 << 20;
+    /// A longer address is not remembered, in bytes of its binary form.
+    pub const MAX_ADDRESS_BYTES: usize = 256;
+    /// A longer file of peers is not read, in bytes: more than what [`MAX_PEERS`] and [`MAX_BLOCKED`] can take.
+    pub const MAX_PEERS_FILE: u64 = 16 << 20;
+    /// Peers whose standing is remembered, connected or not.
+    pub const MAX_STANDINGS: usize = 4_096;
     /// Interval of writing the file of peers.
     pub const SAVE_PEERS: Duration = Duration::from_secs(60);
 
@@ -278,7 +282,7 @@ mod transport {
     pub const VERDICTS: usize = 1_024;
     /// Messages that wait for a verdict, of all authors together.
     pub const MAX_QUEUED: usize = 4_096;
-    /// Their bytes.
+    /// Bytes of the messages that wait for a verdict.
     pub const MAX_QUEUED_BYTES: usize = 32 << 20;
     /// Messages that wait for facts about their author, of all authors together.
     pub const MAX_WAITING: usize = 1_024;

@@ -58,11 +58,11 @@ impl Dropped {
 /// How the validator decided, for [`Counters::verdicts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// [`Verdict::Ignore`](crate::validate::Verdict::Ignore)
+    /// By [`Verdict::Ignore`](crate::validate::Verdict::Ignore).
     Ignored,
-    /// [`Verdict::Reject`](crate::validate::Verdict::Reject)
+    /// By [`Verdict::Reject`](crate::validate::Verdict::Reject).
     Rejected,
-    /// [`Verdict::Misattributed`](crate::validate::Verdict::Misattributed)
+    /// By [`Verdict::Misattributed`](crate::validate::Verdict::Misattributed).
     Misattributed,
 }
 

@@ -40,7 +40,7 @@ pub struct Settings {
     pub max_pending: u32,
     /// Messages that wait for a verdict.
     pub max_queued: usize,
-    /// Their bytes.
+    /// Bytes of the messages that wait for a verdict.
     pub max_queued_bytes: usize,
     /// Events that wait for a reader.
     pub max_events: usize,

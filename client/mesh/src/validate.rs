@@ -38,7 +38,7 @@ pub enum Verdict {
     Misattributed(u32),
 }
 
-/// Judges messages.
+/// Judges messages for the transport.
 pub trait Validator: Send + Sync + 'static {
     /// Judges a message. Called from tasks of the pool, never from the swarm task, and for one author not again
     /// before the last verdict.

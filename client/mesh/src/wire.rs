@@ -101,7 +101,7 @@ pub fn key_of_peer(peer: &PeerId) -> Option<WalletKey> {
     Some(WalletKey::from(key.to_bytes()))
 }
 
-/// The peer id of a key; `None` for 32 bytes that are no point of the curve.
+/// The peer id of a key; `None` where the 32 bytes are not a point of the curve.
 pub fn peer_of_key(key: &WalletKey) -> Option<PeerId> {
     let key = ed25519::PublicKey::try_from_bytes(&key.to_bytes()).ok()?;
     Some(PublicKey::from(key).to_peer_id())

@@ -67,7 +67,7 @@ fn decide(local: PeerId, remote: PeerId, open: &[Open], new: Open) -> Decision {
     }
 }
 
-/// The behaviour.
+/// Decides about connections; it speaks no protocol.
 #[derive(Debug)]
 pub(crate) struct Behaviour {
     local: PeerId,

@@ -9,7 +9,7 @@ use zx1_protocol::hash::Hash;
 /// A connected peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerInfo {
-    /// Its id.
+    /// The peer's id.
     pub peer: PeerId,
     /// By which address it is connected.
     pub address: Multiaddr,

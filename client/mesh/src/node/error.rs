@@ -22,7 +22,7 @@ pub enum NodeError {
     #[code(7662, transient)]
     #[error("The mesh node cannot listen on {address}: {reason}.")]
     Listen {
-        /// Which one.
+        /// The address that was to be listened on.
         address: Multiaddr,
         /// What the transport or the system said.
         reason: String,
@@ -54,7 +54,7 @@ pub enum NodeError {
     #[code(7668, transient)]
     #[error("The peer {peer} cannot be reached: {reason}.")]
     Unreachable {
-        /// Which peer.
+        /// The peer that was asked for.
         peer: PeerId,
         /// What was tried.
         reason: String,
@@ -64,28 +64,28 @@ pub enum NodeError {
     #[code(7669)]
     #[error("The peer {peer} did not acknowledge the message; whether it has it is not known.")]
     Unanswered {
-        /// Which peer.
+        /// The peer that was asked for.
         peer: PeerId,
     },
-    /// The peer is no node of this mesh.
+    /// The peer speaks other protocols, so it is not a node of this mesh.
     #[code(7670)]
     #[error("The peer {peer} does not take direct messages.")]
     NotSupported {
-        /// Which peer.
+        /// The peer that was asked for.
         peer: PeerId,
     },
     /// The peer is on this node's block list.
     #[code(7671)]
     #[error("The peer {peer} is blocked.")]
     Blocked {
-        /// Which peer.
+        /// The peer that was asked for.
         peer: PeerId,
     },
     /// The dial failed.
     #[code(7672, transient)]
     #[error("The address {address} cannot be reached: {reason}.")]
     Dial {
-        /// Which address.
+        /// The address that was dialled.
         address: Multiaddr,
         /// What was tried.
         reason: String,
@@ -96,7 +96,7 @@ pub enum NodeError {
     PeersFile {
         /// "read" or "write".
         action: &'static str,
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -105,7 +105,7 @@ pub enum NodeError {
     #[code(7674)]
     #[error("The file {} does not hold the peers of a mesh node: {reason}.", path.display())]
     PeersFormat {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong.
         reason: String,

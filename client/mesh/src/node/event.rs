@@ -18,7 +18,7 @@ pub enum Event {
     NotExternal(Multiaddr),
     /// A connection is open, the first with this peer.
     Connected {
-        /// With whom.
+        /// The peer at the other end.
         peer: PeerId,
         /// By which address.
         address: Multiaddr,
@@ -33,16 +33,16 @@ pub enum Event {
     Unsubscribed(PeerId, Channel),
     /// A peer speaks this mesh's protocols and said where it listens.
     Identified {
-        /// Who.
+        /// The peer that said so.
         peer: PeerId,
-        /// Its program.
+        /// The program that it says it is.
         agent: String,
         /// The addresses that were believed.
         addresses: Vec<Multiaddr>,
     },
     /// A peer does not take messages as fast as they are sent.
     Slow {
-        /// Who.
+        /// The peer that is too slow.
         peer: PeerId,
         /// Messages that were dropped for it.
         messages: u64,

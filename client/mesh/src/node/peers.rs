@@ -4,7 +4,9 @@
 
 use super::error::NodeError;
 use crate::addresses::without_peer;
-use crate::defaults::{CARRIED_HALF_LIFE, MAX_BLOCKED, MAX_PEERS, MAX_PEERS_FILE, PEER_ADDRESSES};
+use crate::defaults::{
+    CARRIED_HALF_LIFE, MAX_ADDRESS_BYTES, MAX_BLOCKED, MAX_PEERS, MAX_PEERS_FILE, PEER_ADDRESSES,
+};
 use libp2p::{Multiaddr, PeerId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +42,9 @@ impl Peers {
     /// Remembers where a peer can be dialled.
     pub(crate) fn learn(&mut self, peer: PeerId, address: &Multiaddr) {
         let address = without_peer(address);
+        if address.len() > MAX_ADDRESS_BYTES {
+            return;
+        }
         let known = self.entry(peer);
         if known.addresses.first() == Some(&address) {
             return;
@@ -140,7 +145,7 @@ impl Peers {
     }
 
     /// The file's bytes, when anything has changed since the last call.
-    pub(crate) fn to_save(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn take_unsaved(&mut self) -> Option<Vec<u8>> {
         if !std::mem::take(&mut self.changed) {
             return None;
         }
@@ -166,7 +171,7 @@ impl Peers {
         for it in saved.peers.into_iter().take(MAX_PEERS) {
             let mut addresses = Vec::new();
             for text in it.addresses.iter().take(PEER_ADDRESSES) {
-                addresses.push(text.parse().map_err(|_| format!("{text} is no address"))?);
+                addresses.push(text.parse().map_err(|_| format!("invalid address {text}"))?);
             }
             let carried = (it.score.min(0), it.seen);
             let known = Known { addresses, score: it.score, seen: it.seen, carried };
@@ -189,7 +194,7 @@ impl Peers {
     }
 }
 
-/// Reads the file of peers; no file is no peers.
+/// Reads the file of peers. Without a file there are none.
 ///
 /// # Errors
 /// [`NodeError::PeersFile`], [`NodeError::PeersFormat`].
@@ -214,7 +219,7 @@ pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<(), NodeError> {
 }
 
 fn peer_of(text: &str) -> Result<PeerId, String> {
-    text.parse().map_err(|_| format!("{text} is no peer id"))
+    text.parse().map_err(|_| format!("invalid peer id {text}"))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -248,7 +253,7 @@ mod tests {
     }
 
     fn written_and_read(peers: &mut Peers) -> Peers {
-        Peers::parse(&peers.to_save().unwrap()).unwrap()
+        Peers::parse(&peers.take_unsaved().unwrap()).unwrap()
     }
 
     #[test]
@@ -264,7 +269,7 @@ mod tests {
         assert_eq!(back.addresses(&one), [address(2), address(1)]);
         assert_eq!((back.known[&one].score, back.known[&one].seen), (250, 1_000));
         assert!(back.is_blocked(&two, 4_999) && !back.is_blocked(&two, 5_000));
-        assert_eq!(peers.to_save(), None, "nothing has changed since");
+        assert_eq!(peers.take_unsaved(), None, "nothing has changed since");
     }
 
     #[test]
@@ -316,6 +321,34 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_file_that_is_written_is_read_again() {
+        let mut peers = Peers::default();
+        for _ in 0..MAX_PEERS {
+            let peer = PeerId::random();
+            for port in 0..PEER_ADDRESSES {
+                // Bytes that need most room as text.
+                let host = "\u{1}".repeat(MAX_ADDRESS_BYTES - 8);
+                let port = u16::try_from(port).unwrap();
+                let host = libp2p::multiaddr::Protocol::Dns4(host.into());
+                peers
+                    .learn(peer, &Multiaddr::empty().with(host).with(libp2p::multiaddr::Protocol::Tcp(port)));
+            }
+            peers.score(peer, i64::MIN);
+            peers.saw(peer, u64::MAX);
+        }
+        for _ in 0..MAX_BLOCKED {
+            peers.block(PeerId::random(), u64::MAX);
+        }
+        assert!(peers.known.values().all(|it| it.addresses.len() == PEER_ADDRESSES));
+        let bytes = peers.take_unsaved().unwrap();
+        assert!(bytes.len() as u64 <= MAX_PEERS_FILE, "{}", bytes.len());
+        let longer = Multiaddr::empty().with(libp2p::multiaddr::Protocol::Dns4("x".repeat(300).into()));
+        let peer = PeerId::random();
+        peers.learn(peer, &longer);
+        assert!(peers.addresses(&peer).is_empty());
+    }
+
+    #[test]
     fn a_file_of_another_version_is_refused() {
         let refused = Peers::parse(br#"{"version":2,"peers":[],"blocked":[]}"#).unwrap_err();
         assert_eq!(refused, "its version is 2, and this program knows 1");
@@ -327,7 +360,7 @@ mod tests {
             let mut peers = Peers::default();
             peers.learn(PeerId::random(), &address(1));
             peers.block(PeerId::random(), 1);
-            let mut bytes = peers.to_save().unwrap();
+            let mut bytes = peers.take_unsaved().unwrap();
             let at = at % bytes.len();
             bytes[at] = byte;
             let _ = Peers::parse(&bytes);

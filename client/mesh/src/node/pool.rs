@@ -43,7 +43,7 @@ pub(crate) struct Item {
 /// What the swarm task has to do about a message.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Tell gossipsub.
+    /// Tell gossipsub what to do with it.
     Gossip { id: MessageId, forwarder: PeerId, ruling: Ruling },
     /// Answer a direct stream.
     Direct { answer: ResponseChannel<Answer>, with: Answer },
@@ -52,9 +52,9 @@ pub(crate) enum Outcome {
 /// What gossipsub does with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ruling {
-    /// Forward it.
+    /// Forward it to the mesh.
     Accept,
-    /// Drop it.
+    /// Drop it, and nobody pays.
     Ignore,
     /// Drop it, and all who brought it pay.
     Reject,

@@ -9,7 +9,7 @@ use zx1_protocol::ids::WalletKey;
 /// How much fits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueueLimits {
-    /// Messages.
+    /// Messages of all authors together.
     pub(crate) messages: usize,
     /// Bytes of all of them.
     pub(crate) bytes: usize,

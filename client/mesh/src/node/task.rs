@@ -199,7 +199,9 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 answer(reply, ());
             }
             Command::Confirm { address, reply } => {
-                self.swarm.add_external_address(address);
+                self.swarm.add_external_address(address.clone());
+                // The swarm reports only what it found out itself.
+                self.tell(Event::External(address));
                 answer(reply, ());
             }
             Command::Peers { reply } => answer(reply, self.peer_infos()),
@@ -226,8 +228,10 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 answer(reply, ());
             }
             Command::Standing { peer, hundredths, reply } => {
-                self.extras.entry(peer).or_default().standing = hundredths;
-                self.refresh_score(peer);
+                if self.extras.len() < MAX_STANDINGS || self.connected.contains_key(&peer) {
+                    self.extras.entry(peer).or_default().standing = hundredths;
+                    self.refresh_score(peer);
+                }
                 answer(reply, ());
             }
             // `run` takes it.
@@ -372,11 +376,22 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 self.tell(Event::Trimmed(peer));
             }
         }
-        if let Some(Ok(Err(error))) = self.saving.as_mut().map(oneshot::Receiver::try_recv) {
-            self.saving = None;
-            self.peers.touch();
-            self.tell(Event::NotSaved(error.to_string()));
+        self.look_at_save();
+    }
+
+    /// Whether the last save is done, and if it failed, that it is to be tried again.
+    fn look_at_save(&mut self) {
+        let Some(saving) = &mut self.saving else { return };
+        match saving.try_recv() {
+            Err(oneshot::error::TryRecvError::Empty) => return,
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                self.peers.touch();
+                self.tell(Event::NotSaved(error.to_string()));
+            }
+            Err(oneshot::error::TryRecvError::Closed) => self.peers.touch(),
         }
+        self.saving = None;
     }
 
     fn held(&self) -> Vec<Held> {
@@ -430,8 +445,12 @@ impl<V: Validator, S: Sink> Task<V, S> {
     }
 
     fn save(&mut self) {
+        self.look_at_save();
         let Some(path) = self.settings.peers_file.clone() else { return };
-        if let Some(bytes) = self.peers.to_save() {
+        // Writes keep their order: while one is under way no other begins.
+        if self.saving.is_none()
+            && let Some(bytes) = self.peers.take_unsaved()
+        {
             let (done, saving) = oneshot::channel();
             tokio::task::spawn_blocking(move || done.send(peers::save(&path, &bytes)));
             self.saving = Some(saving);
@@ -440,9 +459,11 @@ impl<V: Validator, S: Sink> Task<V, S> {
 
     async fn stop(&mut self) -> Result<(), NodeError> {
         self.upkeep();
-        // Writes keep their order: the one under way ends first.
-        if let Some(saving) = self.saving.take() {
-            let _ = saving.await;
+        // The write under way ends first; if it failed, this one says the same.
+        if let Some(saving) = self.saving.take()
+            && !matches!(saving.await, Ok(Ok(())))
+        {
+            self.peers.touch();
         }
         self.save();
         match self.saving.take() {

@@ -13,7 +13,7 @@ pub(crate) struct Held {
     pub(crate) outbound: bool,
     /// It is in the mesh of a topic.
     pub(crate) in_mesh: bool,
-    /// In hundredths.
+    /// Its score in hundredths of a point.
     pub(crate) score: i64,
     /// How long ago it last sent or took a message.
     pub(crate) unused: Duration,
