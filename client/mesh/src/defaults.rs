@@ -284,10 +284,6 @@ mod transport {
     pub const MAX_QUEUED: usize = 4_096;
     /// Bytes of the messages that wait for a verdict.
     pub const MAX_QUEUED_BYTES: usize = 32 << 20;
-    /// Messages that wait for facts about their author, of all authors together.
-    pub const MAX_WAITING: usize = 1_024;
-    /// Of [`MAX_WAITING`], those that one peer brought.
-    pub const MAX_WAITING_PER_PEER: usize = 64;
     /// How long a message waits for facts. Shorter than [`HISTORY`] heartbeats.
     pub const WAIT_TIME: Duration = Duration::from_secs(4);
     /// Accepted messages that wait for the sink.
