@@ -233,6 +233,8 @@ mod transport {
     pub const RESERVED_OUTBOUND: u32 = 8;
     /// Connections that are being opened, each way.
     pub const MAX_PENDING: u32 = 32;
+    /// How long a second connection with a peer may last: tests of addresses and hole punching need one.
+    pub const SECOND_CONNECTION: Duration = Duration::from_secs(10);
     /// Memory of the process above which no connection is taken, in bytes.
     pub const MEMORY_LIMIT: usize = 512 << 20;
     /// How long a connection without a stream stays: peers outside the mesh are needed for IHAVE.

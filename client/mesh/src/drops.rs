@@ -58,11 +58,11 @@ impl Dropped {
 /// How the validator decided, for [`Counters::verdicts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// By [`Verdict::Ignore`](crate::validate::Verdict::Ignore).
+    /// The verdict was [`Ignore`](crate::validate::Verdict::Ignore).
     Ignored,
-    /// By [`Verdict::Reject`](crate::validate::Verdict::Reject).
+    /// The verdict was [`Reject`](crate::validate::Verdict::Reject).
     Rejected,
-    /// By [`Verdict::Misattributed`](crate::validate::Verdict::Misattributed).
+    /// The verdict was [`Misattributed`](crate::validate::Verdict::Misattributed).
     Misattributed,
 }
 

@@ -42,6 +42,8 @@ pub struct Settings {
     pub max_queued: usize,
     /// Bytes of the messages that wait for a verdict.
     pub max_queued_bytes: usize,
+    /// How long a second connection with a peer may last.
+    pub second_connection: Duration,
     /// Events that wait for a reader.
     pub max_events: usize,
     /// Interval of trimming, scores and ended blocks.
@@ -71,6 +73,7 @@ impl Settings {
             max_pending: MAX_PENDING,
             max_queued: MAX_QUEUED,
             max_queued_bytes: MAX_QUEUED_BYTES,
+            second_connection: SECOND_CONNECTION,
             max_events: EVENTS,
             upkeep: UPKEEP,
             peers_file: None,

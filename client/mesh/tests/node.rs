@@ -231,15 +231,31 @@ async fn the_31st_inbound_connection_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_cross_leave_one_that_works() {
-    let (mut one, two) = (start(TCP).await, start(TCP).await);
+    let hasty = || {
+        let mut plan = plan(TCP);
+        plan.settings.upkeep = std::time::Duration::from_millis(20);
+        plan.settings.second_connection = std::time::Duration::from_millis(100);
+        plan.start()
+    };
+    let (mut one, two) = (hasty().await, hasty().await);
     let crossed =
         futures::future::join(one.node.dial(two.address.clone()), two.node.dial(one.address.clone()));
     let _ = within(crossed).await;
     for (from, to) in [(&one, &two), (&two, &one)] {
-        from.until(to.id(), |it| it.mesh.contains(&Channel::Broadcast)).await;
+        from.until(to.id(), |it| it.connections == 1 && it.mesh.contains(&Channel::Broadcast)).await;
     }
     two.publish(Channel::Broadcast, "still here").await;
     assert_eq!(&one.next().await.bytes[..], b"still here");
+}
+
+/// The test of an address is a second connection to a peer that is connected.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_confirmed_by_a_peer_that_dials_it_back() {
+    let (mut one, two) = (start(TCP).await, start(TCP).await);
+    one.join(&two, Channel::Broadcast).await;
+    let own = zx1_mesh::addresses::without_peer(&one.address);
+    one.event(|it| *it == Event::External(own.clone())).await;
+    one.send(&two, "still here").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,9 +1,10 @@
-//! Who gets a connection: places for wanted peers, and one connection a peer.
+//! Who gets a connection: places for wanted peers, and one connection a peer in the long run.
 //!
 //! [`connection_limits`](libp2p::connection_limits) counts. This behaviour adds what it cannot say: some outbound
-//! places are only for peers that this node wants, and of two connections between the same peers one goes, the
-//! same one at both ends. gossipsub keeps one queue a peer, so a second connection breaks the order of
-//! messages. A relayed connection and a direct one may exist together until the hole is punched.
+//! places are only for peers that this node wants, and a second connection with the same peer goes after a while.
+//! gossipsub keeps one queue a peer, so a second connection breaks the order of messages. It cannot be refused at
+//! once: a peer that tests an address by AutoNAT opens one to a peer that is connected, hole punching does, and
+//! of two dials that cross both ends would refuse the other's.
 
 use crate::addresses::is_relayed;
 use crate::defaults::MAX_WANTED;
@@ -17,6 +18,8 @@ use libp2p::{Multiaddr, PeerId};
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Why a connection is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +27,8 @@ pub(crate) enum Refused {
     /// Only reserved places are left.
     #[error("the outbound places that are left are for wanted peers")]
     Reserved,
-    /// There is one already.
-    #[error("there is a connection to this peer")]
+    /// There are as many as there may be, or a better one.
+    #[error("there are enough connections to this peer")]
     Second,
 }
 
@@ -35,36 +38,27 @@ struct Open {
     id: ConnectionId,
     outbound: bool,
     relayed: bool,
+    since: Instant,
 }
 
-/// What happens to a connection that comes beside another.
-#[derive(Debug, PartialEq, Eq)]
-enum Decision {
-    Take,
-    /// It is taken, and these close.
-    Replace(Vec<ConnectionId>),
-    Refuse,
+/// Whether a connection is taken beside those that are open: one more of its kind, but no relayed one beside a
+/// direct one.
+fn is_taken(open: &[Open], relayed: bool) -> bool {
+    let direct = open.iter().any(|it| !it.relayed);
+    let alike = open.iter().filter(|it| it.relayed == relayed).count();
+    alike < 2 && !(relayed && direct)
 }
 
-/// The one of two connections between the same peers that stays: a direct one beside relayed ones; of two that
-/// were opened from both ends at once, that of the smaller peer id; else the first.
-fn decide(local: PeerId, remote: PeerId, open: &[Open], new: Open) -> Decision {
-    let alike: Vec<_> = open.iter().filter(|it| it.relayed == new.relayed).collect();
-    match (alike.first(), open.first()) {
-        (None, None) => Decision::Take,
-        // The hole is punched; who began closes the relayed one.
-        (None, Some(_)) if !new.relayed => Decision::Take,
-        (None, Some(_)) => Decision::Refuse,
-        (Some(_), _) => {
-            let opened_by_smaller = new.outbound == (local < remote);
-            let crossed = alike.iter().all(|it| it.outbound != new.outbound);
-            if crossed && opened_by_smaller {
-                Decision::Replace(alike.into_iter().map(|it| it.id).collect())
-            } else {
-                Decision::Refuse
-            }
-        }
-    }
+/// The connections to close, of those with one peer. The first of a kind stays, and relayed ones go when there is
+/// a direct one, once the last has been open for the grace. The end with the smaller peer id decides, so that
+/// the two never close a different one each; the other end waits twice as long.
+fn superfluous(open: &[Open], now: Instant, grace: Duration, decides: bool) -> Vec<ConnectionId> {
+    let grace = if decides { grace } else { grace.saturating_mul(2) };
+    let direct = open.iter().any(|it| !it.relayed);
+    // They are in the order in which they were opened.
+    let kept = open.iter().find(|it| !(it.relayed && direct)).map(|it| it.id);
+    let old = open.last().is_some_and(|it| now.saturating_duration_since(it.since) >= grace);
+    open.iter().filter(|it| old && Some(it.id) != kept).map(|it| it.id).collect()
 }
 
 /// Decides about connections; it speaks no protocol.
@@ -121,18 +115,27 @@ impl Behaviour {
         self.wanted.contains(peer)
     }
 
-    /// Closes relayed connections to a peer to which there is a direct one now.
-    pub(crate) fn close_relayed(&mut self, peer: PeerId) {
-        let open = self.open.get(&peer).map_or(&[][..], Vec::as_slice);
-        if open.iter().any(|it| !it.relayed) {
-            let relayed = open.iter().filter(|it| it.relayed).map(|it| (peer, it.id));
-            self.to_close.extend(relayed);
+    /// Connections with a peer.
+    pub(crate) fn connections(&self, peer: &PeerId) -> usize {
+        self.opened_with(peer).len()
+    }
+
+    /// Closes all but one connection with each peer, once the last has been open for the grace.
+    pub(crate) fn settle(&mut self, now: Instant, grace: Duration) {
+        for (peer, open) in &self.open {
+            let close = superfluous(open, now, grace, self.local < *peer);
+            self.to_close.extend(close.into_iter().map(|id| (*peer, id)));
+        }
+        if !self.to_close.is_empty() {
             self.wake();
         }
     }
 
     fn check_place(&self, id: ConnectionId, peer: Option<PeerId>) -> Result<(), ConnectionDenied> {
-        let wanted = self.wanted_dials.contains(&id) || peer.is_some_and(|it| self.is_wanted(&it));
+        // A test of an address for a connected peer must not fail for want of a place: it would be taken for the
+        // address's failure.
+        let wanted = self.wanted_dials.contains(&id)
+            || peer.is_some_and(|it| self.is_wanted(&it) || self.open.contains_key(&it));
         let taken = self.open.values().flatten().filter(|it| it.outbound).count();
         if wanted || taken < self.unwanted_limit {
             Ok(())
@@ -141,17 +144,16 @@ impl Behaviour {
         }
     }
 
-    fn check_second(&mut self, peer: PeerId, new: Open) -> Result<THandler<Self>, ConnectionDenied> {
-        let open = self.open.get(&peer).map_or(&[][..], Vec::as_slice);
-        match decide(self.local, peer, open, new) {
-            Decision::Take => {}
-            Decision::Replace(ids) => {
-                self.to_close.extend(ids.into_iter().map(|id| (peer, id)));
-                self.wake();
-            }
-            Decision::Refuse => return Err(ConnectionDenied::new(Refused::Second)),
+    fn check_second(&self, peer: PeerId, relayed: bool) -> Result<THandler<Self>, ConnectionDenied> {
+        if is_taken(self.opened_with(&peer), relayed) {
+            Ok(dummy::ConnectionHandler)
+        } else {
+            Err(ConnectionDenied::new(Refused::Second))
         }
-        Ok(dummy::ConnectionHandler)
+    }
+
+    fn opened_with(&self, peer: &PeerId) -> &[Open] {
+        self.open.get(peer).map_or(&[], Vec::as_slice)
     }
 
     fn wake(&mut self) {
@@ -167,13 +169,13 @@ impl NetworkBehaviour for Behaviour {
 
     fn handle_established_inbound_connection(
         &mut self,
-        id: ConnectionId,
+        _: ConnectionId,
         peer: PeerId,
         local_address: &Multiaddr,
         remote_address: &Multiaddr,
     ) -> Result<THandler<Self>, ConnectionDenied> {
         let relayed = is_relayed(local_address) || is_relayed(remote_address);
-        self.check_second(peer, Open { id, outbound: false, relayed })
+        self.check_second(peer, relayed)
     }
 
     fn handle_pending_outbound_connection(
@@ -195,18 +197,15 @@ impl NetworkBehaviour for Behaviour {
         _: PortUse,
     ) -> Result<THandler<Self>, ConnectionDenied> {
         self.check_place(id, Some(peer))?;
-        self.check_second(peer, Open { id, outbound: true, relayed: is_relayed(address) })
+        self.check_second(peer, is_relayed(address))
     }
 
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {
         match event {
             FromSwarm::ConnectionEstablished(it) => {
+                let (id, since) = (it.connection_id, Instant::now());
                 let (outbound, relayed) = (it.endpoint.is_dialer(), it.endpoint.is_relayed());
-                self.open.entry(it.peer_id).or_default().push(Open {
-                    id: it.connection_id,
-                    outbound,
-                    relayed,
-                });
+                self.open.entry(it.peer_id).or_default().push(Open { id, outbound, relayed, since });
             }
             FromSwarm::ConnectionClosed(ConnectionClosed { peer_id, connection_id, .. }) => {
                 self.wanted_dials.retain(|it| *it != connection_id);
@@ -240,45 +239,42 @@ mod tests {
     use super::*;
 
     fn open(id: usize, outbound: bool, relayed: bool) -> Open {
-        Open { id: ConnectionId::new_unchecked(id), outbound, relayed }
+        Open { id: ConnectionId::new_unchecked(id), outbound, relayed, since: Instant::now() }
     }
 
-    fn pair() -> (PeerId, PeerId) {
-        let (one, two) = (PeerId::random(), PeerId::random());
-        (one.min(two), one.max(two))
+    const GRACE: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_second_connection_is_taken_and_a_third_is_not() {
+        let (first, second) = (open(1, true, false), open(2, false, false));
+        assert!(is_taken(&[], false) && is_taken(&[first], false));
+        assert!(!is_taken(&[first, second], false));
     }
 
     #[test]
-    fn both_ends_keep_the_same_one_of_two_crossed_connections() {
-        let (small, large) = pair();
-        // Connection 1 was opened by the smaller id, 2 by the larger one.
-        for (local, remote) in [(small, large), (large, small)] {
-            let ones = open(1, local == small, false);
-            let twos = open(2, local == large, false);
-            assert_eq!(decide(local, remote, &[ones], twos), Decision::Refuse);
-            assert_eq!(decide(local, remote, &[twos], ones), Decision::Replace(vec![twos.id]));
-        }
-    }
-
-    #[test]
-    fn a_second_connection_from_the_same_end_is_refused() {
-        let (small, large) = pair();
-        for outbound in [true, false] {
-            let open = [open(1, outbound, false)];
-            assert_eq!(
-                decide(small, large, &open, Open { id: ConnectionId::new_unchecked(2), ..open[0] }),
-                Decision::Refuse
-            );
-        }
-    }
-
-    #[test]
-    fn a_direct_connection_comes_beside_a_relayed_one_and_not_the_other_way() {
-        let (small, large) = pair();
+    fn a_direct_connection_comes_beside_relayed_ones_and_not_the_other_way() {
         let (relayed, direct) = (open(1, true, true), open(2, false, false));
-        assert_eq!(decide(small, large, &[relayed], direct), Decision::Take);
-        assert_eq!(decide(small, large, &[direct], relayed), Decision::Refuse);
-        assert_eq!(decide(small, large, &[relayed, direct], open(3, false, false)), Decision::Refuse);
+        assert!(is_taken(&[relayed], false) && is_taken(&[relayed], true));
+        assert!(!is_taken(&[direct], true));
+        assert!(is_taken(&[relayed, direct], false));
+    }
+
+    #[test]
+    fn one_end_closes_the_later_connection_and_the_other_only_when_it_does_not() {
+        let all = [open(1, true, false), open(2, false, false)];
+        let after =
+            |seconds, decides| superfluous(&all, all[1].since + Duration::from_secs(seconds), GRACE, decides);
+        assert_eq!((after(9, true), after(10, false)), (vec![], vec![]));
+        assert_eq!((after(10, true), after(20, false)), (vec![all[1].id], vec![all[1].id]));
+    }
+
+    #[test]
+    fn relayed_connections_go_when_there_is_a_direct_one() {
+        let all = [open(1, true, true), open(2, false, true), open(3, false, false)];
+        let late = all[2].since + GRACE;
+        assert_eq!(superfluous(&all, late, GRACE, true), [all[0].id, all[1].id]);
+        assert_eq!(superfluous(&all[..1], late, GRACE, true), []);
+        assert_eq!(superfluous(&[], late, GRACE, true), []);
     }
 
     #[test]

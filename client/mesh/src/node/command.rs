@@ -15,6 +15,8 @@ pub struct PeerInfo {
     pub address: Multiaddr,
     /// This node opened the connection.
     pub outbound: bool,
+    /// Connections with it; more than one for some seconds only.
+    pub connections: usize,
     /// The topics in whose mesh it is.
     pub mesh: Vec<Channel>,
     /// Its score, in hundredths of a point.

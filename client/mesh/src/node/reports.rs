@@ -104,7 +104,6 @@ impl<V: Validator, S: Sink> Task<V, S> {
             }
             BehaviourEvent::RelayServer(event) => self.relaying(&event),
             BehaviourEvent::Dcutr(event) if event.result.is_ok() => {
-                self.swarm.behaviour_mut().admission.close_relayed(event.remote_peer_id);
                 self.tell(Event::HolePunched(event.remote_peer_id));
             }
             BehaviourEvent::Ping(event) => {

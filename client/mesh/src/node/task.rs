@@ -322,6 +322,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 peer: *peer,
                 address: it.address.clone(),
                 outbound: it.outbound,
+                connections: self.swarm.behaviour().admission.connections(peer),
                 mesh: self.meshes_of(peer),
                 score: in_hundredths(score),
                 graylisted: score < GRAYLIST_THRESHOLD,
@@ -371,6 +372,8 @@ impl<V: Validator, S: Sink> Task<V, S> {
             self.peers.score(peer, score);
             self.peers.saw(peer, now);
         }
+        let grace = self.settings.second_connection;
+        self.swarm.behaviour_mut().admission.settle(Instant::now(), grace);
         for peer in to_trim(&self.held()) {
             if self.swarm.disconnect_peer_id(peer).is_ok() {
                 self.tell(Event::Trimmed(peer));
