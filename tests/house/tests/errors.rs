@@ -52,6 +52,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
                 zx1_mesh::conversation::ConversationError::ROWS,
                 zx1_mesh::notary::NotaryError::ROWS,
                 zx1_mesh::outbox::OutboxError::ROWS,
+                zx1_mesh::node::NodeError::ROWS,
             ]
             .concat(),
         ),
