@@ -320,8 +320,8 @@ fn without_a_group_the_run_is_watched(who: Who) {
     // The kernel refuses every other group here from now on.
     fs::write(own().join("cgroup.max.descendants"), "1").unwrap();
     let after = sandbox();
-    // Root finds another group above the jail's.
-    let above = if who == Who::Root && !has_one_user() { "cgroup v2" } else { "rlimits and watching" };
+    // The group above the jail's belongs to whoever made the jail; in a jail of root that is not the user.
+    let above = if who == Who::Root || has_one_user() { "cgroup v2" } else { "rlimits and watching" };
     assert_eq!(after.info().limits_by, above);
     for sandbox in [&mut before, &mut { after }] {
         let small = Limits { memory: 64 << 20, ..limits() };
