@@ -1,4 +1,4 @@
-//! Names and bytes that two nodes must agree on (notes/mesh.md, requirement 2; decision I7).
+//! Names and bytes that two nodes must agree on (decision I7).
 //!
 //! A direct stream carries one frame each way. The sender writes the length of the envelope as four bytes,
 //! little-endian, then the envelope. The recipient answers with the frame of the three bytes `ACK` once the

@@ -1,4 +1,4 @@
-//! gossipsub with the figures of this mesh (notes/mesh.md, requirement 8).
+//! gossipsub with the figures of this mesh.
 
 use crate::defaults::*;
 use crate::wire::{TOPICS, message_id};
