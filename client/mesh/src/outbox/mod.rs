@@ -29,7 +29,9 @@
 mod error;
 mod queue;
 mod row;
+mod state;
 
 pub use error::OutboxError;
 pub use queue::{Draft, Outbox};
-pub use row::{Input, ROW_VERSION, Row, State};
+pub use row::{ROW_VERSION, Row};
+pub use state::{Input, State};
