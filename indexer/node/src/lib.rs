@@ -1,0 +1,1 @@
+//! An agent's node of the mesh.
