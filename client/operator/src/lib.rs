@@ -13,6 +13,7 @@
 //! * [`steps`]: what an agent needs next; [`setup`]: the way from a wallet to the first batch; [`holdings`]: what a wallet holds and what comes back to it
 //! * [`facts`]: stake and lease as they count now; [`health`]: what is well and what is not; [`identity`]: who owns an agent, who signs for it
 //! * [`message`]: messages of an agent, made and judged; [`log`]: the log of messages
+//! * [`node`]: the local API of an agent's mesh node, and who signs its deals
 //! * [`inspect`]: every field of messages, entries, batches, accounts and transactions
 //! * [`Sent`], [`Attempt`]: the outcome of a transaction
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
@@ -35,6 +36,7 @@ pub mod keys;
 pub mod lease;
 pub mod log;
 pub mod message;
+pub mod node;
 pub mod register;
 pub mod reputation;
 pub mod setup;
