@@ -35,6 +35,11 @@ pub fn type_name(msg_type: MsgType) -> String {
     word
 }
 
+/// The message type of a word, as [`type_name`] writes it.
+pub fn type_of(word: &str) -> Option<MsgType> {
+    MsgType::ALL.into_iter().find(|msg_type| type_name(*msg_type) == word)
+}
+
 /// A message that is to be made.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the names say it")]

@@ -34,7 +34,8 @@ impl NodeClient {
     /// # Errors
     /// 7592 when no node has said where it serves; 7593 for a file that no node wrote.
     pub fn of(folder: &Path, agent: AgentId) -> Result<Self> {
-        let absent = || Refusal::NodeNotRunning { agent: agent.to_string(), why: "it was not started".to_owned() };
+        let absent =
+            || Refusal::NodeNotRunning { agent: agent.to_string(), why: "it was not started".to_owned() };
         let text = |name: &str| -> Result<Vec<u8>> {
             let path = folder.join(name);
             let broken = |why: String| Refusal::NodeBroken { why: format!("{}: {why}", path.display()) };
