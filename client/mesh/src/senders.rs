@@ -332,6 +332,11 @@ impl Senders {
         })
     }
 
+    /// The facts of an author, be they old ones.
+    pub fn facts(&self, author: &AgentId) -> Option<&Facts> {
+        self.present.peek(author).map(|present| &present.facts)
+    }
+
     /// Whether the cluster does not answer.
     pub fn is_away(&self) -> bool {
         self.failures > 0

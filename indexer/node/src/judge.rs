@@ -1,0 +1,291 @@
+//! What the transport asks about a message: the mesh's own rules with what the chain says of authors.
+//!
+//! One lock for all of it. What is held under it is decided by what is known; questions to the cluster are asked by
+//! [`crate::facts`].
+
+use libp2p::PeerId;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+use zx1_coded::Coded as _;
+use zx1_home::Clock;
+use zx1_mesh::Reason;
+use zx1_mesh::facts::{Chain, Facts};
+use zx1_mesh::gate::{Gate, Mode, Path};
+use zx1_mesh::intake::{Arrived, Intake, Outcome};
+use zx1_mesh::limits::ConnectionLimits;
+use zx1_mesh::score::AppScores;
+use zx1_mesh::senders::Batch;
+use zx1_mesh::validate::{Message, Validator, Verdict};
+use zx1_mesh::wire::peer_of_key;
+use zx1_protocol::channel::Channel;
+use zx1_protocol::ids::{AgentId, WalletKey};
+use zx1_protocol::keys::{AgentKey, OPEN, Scopes};
+use zx1_protocol::signature::PublicKey;
+use zx1_protocol::units::{Epoch, Slot};
+use zx1_protocol::validate;
+
+use std::sync::Arc;
+
+/// Changes of scores that wait for the transport; what does not fit is made good with the next change.
+const SCORES: usize = 1_024;
+
+/// A message whose verdict somebody waits for.
+#[derive(Debug)]
+struct Held {
+    message: Message,
+    verdict: oneshot::Sender<Verdict>,
+}
+
+impl Arrived for Held {
+    fn bytes(&self) -> &[u8] {
+        &self.message.bytes
+    }
+
+    fn path(&self) -> Path {
+        Path { channel: self.message.channel, source: Some(self.message.author) }
+    }
+}
+
+struct Inner {
+    intake: Intake<PeerId, Held>,
+    connections: ConnectionLimits<PeerId>,
+    scores: AppScores<PeerId>,
+    /// What was last told of a peer, so that only changes are.
+    told: BTreeMap<PeerId, i64>,
+    chain: Option<Chain>,
+}
+
+/// A peer's part of the score that is ours, in hundredths of a point.
+pub type ScoreChange = (PeerId, i64);
+
+/// Judges messages for the transport.
+pub struct Judge {
+    mode: Mode,
+    clock: Arc<dyn Clock>,
+    inner: Mutex<Inner>,
+    scores: mpsc::Sender<ScoreChange>,
+}
+
+impl std::fmt::Debug for Judge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Judge").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// Messages by outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Taken.
+    pub accepted: u64,
+    /// Refused, by the name of the reason.
+    pub refused: Vec<(&'static str, u64)>,
+    /// Waiting for facts.
+    pub waiting: usize,
+    /// Authors whose facts are known.
+    pub known: usize,
+    /// Whether the cluster leaves questions without an answer.
+    pub is_away: bool,
+}
+
+impl Judge {
+    /// The judge of this agent's node, and the changes of scores that it finds.
+    pub fn new(agent: AgentId, mode: Mode, clock: Arc<dyn Clock>) -> (Self, mpsc::Receiver<ScoreChange>) {
+        let (scores, changes) = mpsc::channel(SCORES);
+        let inner = Inner {
+            intake: Intake::new(Gate::new(agent, mode)),
+            connections: ConnectionLimits::default(),
+            scores: AppScores::default(),
+            told: BTreeMap::new(),
+            chain: None,
+        };
+        (Self { mode, clock, inner: Mutex::new(inner), scores }, changes)
+    }
+
+    /// How strict the gate is.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// What messages are judged by now; `None` before the cluster was asked.
+    pub fn chain(&self) -> Option<Chain> {
+        self.inner().chain
+    }
+
+    /// Slot and minimum stake, as the cluster has them or as they are reckoned.
+    pub fn set_chain(&self, chain: Chain) {
+        let now = self.clock.unix_micros();
+        let mut inner = self.inner();
+        inner.chain = Some(chain);
+        let outcomes = inner.intake.set_chain(chain, now);
+        self.settle_all(&mut inner, outcomes, now);
+    }
+
+    /// Ends what has waited too long, and says what is to be asked next.
+    pub fn due(&self) -> Vec<Batch> {
+        let now = self.clock.unix_micros();
+        let mut inner = self.inner();
+        let late = inner.intake.tick(now);
+        self.settle_all(&mut inner, late, now);
+        std::iter::from_fn(|| inner.intake.due(now)).collect()
+    }
+
+    /// The answer to a batch.
+    pub fn answer(&self, id: u64, found: Vec<(AgentId, Option<Facts>)>) {
+        let now = self.clock.unix_micros();
+        let mut inner = self.inner();
+        let outcomes = inner.intake.answer(id, found, now);
+        self.settle_all(&mut inner, outcomes, now);
+    }
+
+    /// A batch was not answered.
+    pub fn failed(&self, id: u64) {
+        let now = self.clock.unix_micros();
+        self.inner().intake.failed(id, now);
+    }
+
+    /// A peer is gone, and a new connection of it begins with its full rate.
+    pub fn disconnected(&self, peer: &PeerId) {
+        self.inner().connections.closed(peer);
+    }
+
+    /// Keys under which the log may take an accepted message of this author, published or brought by `source`.
+    pub fn keys(&self, author: &AgentId, source: &WalletKey) -> Vec<AgentKey> {
+        match self.mode {
+            Mode::Dev => of_any_scope(source).into_iter().collect(),
+            Mode::Enforced => {
+                self.inner().intake.senders().facts(author).map(|facts| facts.keys.clone()).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Messages by outcome since the start.
+    pub fn tally(&self) -> Tally {
+        let inner = self.inner();
+        let counts = inner.intake.counts();
+        Tally {
+            accepted: counts.accepted,
+            refused: counts.refusals().filter(|(_, count)| *count > 0).collect(),
+            waiting: inner.intake.waiting(),
+            known: inner.intake.senders().known(),
+            is_away: inner.intake.senders().is_away(),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn settle_all(&self, inner: &mut Inner, outcomes: Vec<Outcome<PeerId, Held>>, now: u64) {
+        for outcome in outcomes {
+            self.settle(inner, outcome, now);
+        }
+    }
+
+    /// Tells whoever waits, and counts what it says of peers.
+    fn settle(&self, inner: &mut Inner, outcome: Outcome<PeerId, Held>, now: u64) {
+        let (peer, held, reason) = match outcome {
+            Outcome::Accepted(_, held, _) => {
+                if self.mode == Mode::Enforced {
+                    self.stand(inner, &held.message, true, now);
+                }
+                let _ = held.verdict.send(Verdict::Accept);
+                return;
+            }
+            Outcome::Ignored(peer, held, reason) | Outcome::Rejected(peer, held, reason) => (peer, held, reason),
+        };
+        if reason.is_excess() {
+            let of_author = !matches!(reason, Reason::WaitingPeerFull | Reason::DirectRate);
+            let author = peer_of_key(&held.message.author).filter(|_| of_author);
+            self.exceeded(inner, &author.unwrap_or(peer), now);
+        }
+        if lacks_standing(&reason) {
+            self.stand(inner, &held.message, false, now);
+        }
+        let _ = held.verdict.send(verdict_of(&reason, held.message.channel));
+    }
+
+    /// The agent behind the author's peer has stake and lease, or lost them.
+    fn stand(&self, inner: &mut Inner, message: &Message, has_standing: bool, now: u64) {
+        if let Some(author) = peer_of_key(&message.author) {
+            inner.scores.set_standing(&author, has_standing);
+            self.tell(inner, author, now);
+        }
+    }
+
+    fn exceeded(&self, inner: &mut Inner, peer: &PeerId, now: u64) {
+        inner.scores.exceeded(peer, now);
+        self.tell(inner, *peer, now);
+    }
+
+    fn tell(&self, inner: &mut Inner, peer: PeerId, now: u64) {
+        let points = inner.scores.points(&peer, now);
+        if inner.told.get(&peer) != Some(&points)
+            && self.scores.try_send((peer, points.saturating_mul(100))).is_ok()
+        {
+            if inner.told.len() >= zx1_mesh::defaults::MAX_SCORED_PEERS {
+                inner.told.pop_first();
+            }
+            inner.told.insert(peer, points);
+        }
+    }
+}
+
+impl Validator for Judge {
+    fn judge(&self, message: &Message) -> impl Future<Output = Verdict> + Send + 'static {
+        let now = self.clock.unix_micros();
+        let (verdict, answer) = oneshot::channel();
+        let held = Held { message: message.clone(), verdict };
+        let mut inner = self.inner();
+        let peer = message.forwarder;
+        let rate = match message.channel {
+            Channel::Direct => inner.connections.take(&peer, now),
+            _ => Ok(()),
+        };
+        let outcome = match rate {
+            Ok(()) => inner.intake.receive(peer, held, now),
+            Err(reason) => Some(Outcome::Ignored(peer, held, reason)),
+        };
+        if let Some(outcome) = outcome {
+            self.settle(&mut inner, outcome, now);
+        }
+        drop(inner);
+        // Ready at once when it is decided.
+        async move { answer.await.unwrap_or(Verdict::Ignore(Reason::WaitedTooLong.code())) }
+    }
+}
+
+/// A key without a place on chain, as `--dev` takes it.
+pub fn of_any_scope(key: &WalletKey) -> Option<AgentKey> {
+    let key = PublicKey::from_bytes(&key.to_bytes()).ok()?;
+    Some(AgentKey { key, scopes: Scopes::ALL, from: Epoch(0), until: OPEN })
+}
+
+/// The verdict for a reason. On a topic, true bytes under another author or topic are the fault of who brought this
+/// copy alone: others may bring the same bytes rightly.
+fn verdict_of(reason: &Reason, channel: Channel) -> Verdict {
+    let code = reason.code();
+    let is_gossip = channel != Channel::Direct;
+    match reason {
+        Reason::Source | Reason::Rule(validate::Reason::WrongChannel) if is_gossip => Verdict::Misattributed(code),
+        reason if reason.is_reject() => Verdict::Reject(code),
+        _ => Verdict::Ignore(code),
+    }
+}
+
+fn lacks_standing(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::StakeMissing
+            | Reason::StakeTooSmall { .. }
+            | Reason::StakeQueued
+            | Reason::LeaseMissing
+            | Reason::LeaseDeactivated
+            | Reason::UnknownKey
+    )
+}
+
+/// The slot after some time without an answer of the cluster.
+pub fn reckoned(slot: Slot, micros: u64) -> Slot {
+    Slot(slot.0.saturating_add(micros / crate::defaults::SLOT_MICROS))
+}
