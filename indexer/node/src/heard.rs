@@ -1,0 +1,196 @@
+//! What was heard on topics: adverts, names, peers, ratings. All of it is a stranger's word, bounded, and shown as such;
+//! nothing of it is authority (decision D2). Pure: time is an argument, unix microseconds.
+
+use crate::defaults::{MAX_ADVERT_LIFE, MAX_ADVERTS, MAX_HEARD, MAX_PEERS, MAX_RATED};
+use std::collections::VecDeque;
+use zx1_mesh::lru::Lru;
+use zx1_mesh::wire::peer_of_key;
+use zx1_operator::node::wire;
+use zx1_protocol::beacon::Beacon;
+use zx1_protocol::envelope::{Envelope, MsgType};
+use zx1_protocol::ids::{AgentId, WalletKey};
+use zx1_protocol::mesh_payload::{Advertise, Discover};
+use zx1_protocol::payload::Feedback;
+use zx1_protocol::reputation::{Rating, State};
+
+#[derive(Clone, Debug)]
+struct Advert {
+    shown: wire::Advert,
+    ends: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Agent {
+    name: String,
+    peers: Vec<String>,
+    last: u64,
+    adverts: VecDeque<Advert>,
+}
+
+/// Agents by what was heard of them.
+#[derive(Debug)]
+pub struct Heard {
+    me: AgentId,
+    agents: Lru<AgentId, Agent>,
+    ratings: Lru<AgentId, State>,
+    /// What this agent advertises, as it was last sent, by contract and schema.
+    own: VecDeque<(Vec<String>, Vec<u8>)>,
+    /// A search that this agent should answer.
+    wanted: bool,
+}
+
+impl Heard {
+    /// Nothing yet, for this agent.
+    pub fn new(me: AgentId) -> Self {
+        Self {
+            me,
+            agents: Lru::new(MAX_HEARD),
+            ratings: Lru::new(MAX_RATED),
+            own: VecDeque::new(),
+            wanted: false,
+        }
+    }
+
+    /// Takes a message that was accepted, and that this key published. Whether it says anything that is kept here.
+    pub fn take(&mut self, envelope: &Envelope<'_>, key: &WalletKey, now: u64) -> bool {
+        let header = &envelope.header;
+        if header.sender() == self.me {
+            return false;
+        }
+        let peer = peer_of_key(key).map(|peer| peer.to_string());
+        self.agents.update(&header.sender(), Agent::default, |agent| {
+            agent.last = agent.last.max(now);
+            if let Some(peer) = peer {
+                agent.peers.retain(|known| *known != peer);
+                agent.peers.insert(0, peer);
+                agent.peers.truncate(MAX_PEERS);
+            }
+        });
+        match header.msg_type {
+            MsgType::Beacon => Beacon::parse(envelope.payload).is_ok_and(|beacon| {
+                let name = beacon.name.to_owned();
+                self.agents.update(&header.sender(), Agent::default, |agent| agent.name = name);
+                true
+            }),
+            MsgType::Advertise => Advertise::decode(envelope.payload)
+                .is_ok_and(|advert| self.advertised(header.sender(), &advert, header.timestamp, now)),
+            MsgType::Feedback => Feedback::decode(envelope.payload).is_ok_and(|rating| {
+                let rate = |state: &mut State| state.rate(&Rating::from(&rating)).is_ok();
+                self.ratings.update(&rating.target_agent, State::default, rate)
+            }),
+            MsgType::Discover => Discover::decode(envelope.payload).is_ok_and(|search| {
+                let own = self.own.iter().any(|(caps, _)| has_all(caps, &search.want));
+                self.wanted |= own;
+                true
+            }),
+            _ => false,
+        }
+    }
+
+    fn advertised(&mut self, sender: AgentId, advert: &Advertise<'_>, said: u64, now: u64) -> bool {
+        let life = u64::from(advert.ttl).saturating_mul(1_000_000).min(MAX_ADVERT_LIFE);
+        // From the sender's clock where that is earlier: a copy lives no longer than the original.
+        let ends = said.min(now).saturating_add(life);
+        let shown = wire::Advert {
+            agent: sender.to_string(),
+            caps: advert.caps.iter().map(|cap| (*cap).to_owned()).collect(),
+            schema: advert.schema.to_owned(),
+            unit: advert.unit.to_owned(),
+            price: advert.price.to_string(),
+            contract: advert.contract.map(str::to_owned),
+            heard_micros: now,
+            ends_micros: ends,
+        };
+        self.agents.update(&sender, Agent::default, |agent| {
+            agent.adverts.retain(|known| known.ends > now && !is_same(&known.shown, &shown));
+            if ends > now {
+                agent.adverts.push_back(Advert { shown, ends });
+            }
+            while agent.adverts.len() > MAX_ADVERTS {
+                agent.adverts.pop_front();
+            }
+        });
+        true
+    }
+
+    /// Adverts that stand now and name all of these capabilities, the newest first.
+    pub fn adverts(&self, want: &[String], now: u64) -> Vec<wire::Advert> {
+        let all = self.agents.iter().flat_map(|(_, agent)| &agent.adverts);
+        let standing = all.filter(|advert| advert.ends > now);
+        let mut adverts: Vec<_> =
+            standing.map(|advert| &advert.shown).filter(|it| has_all(&it.caps, want)).cloned().collect();
+        adverts.sort_by_key(|advert| std::cmp::Reverse(advert.heard_micros));
+        adverts
+    }
+
+    /// Agents that were heard, the latest first.
+    pub fn agents(&self) -> Vec<wire::Heard> {
+        let shown = |(id, agent): (&AgentId, &Agent)| wire::Heard {
+            agent: id.to_string(),
+            name: agent.name.clone(),
+            peers: agent.peers.clone(),
+            last_micros: agent.last,
+            reputation: self.reputation(id),
+        };
+        let mut agents: Vec<_> = self.agents.iter().map(shown).collect();
+        agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_micros));
+        agents
+    }
+
+    /// The agent whose messages a peer signed.
+    pub fn agent_of(&self, peer: &str) -> Option<String> {
+        let mut having = self.agents.iter().filter(|(_, agent)| agent.peers.iter().any(|known| known == peer));
+        having.next().map(|(id, _)| id.to_string())
+    }
+
+    /// Ratings of an agent that were heard; `None` without any.
+    pub fn reputation(&self, agent: &AgentId) -> Option<wire::Reputation> {
+        let vector = self.ratings.peek(agent)?.vector();
+        let score = |score: i64| i32::try_from(score).unwrap_or_default();
+        Some(wire::Reputation {
+            agent: agent.to_string(),
+            source: "heard".to_owned(),
+            reliability: score(vector.reliability_score),
+            cooperation: score(vector.cooperation_index),
+            notary: score(vector.notary_accuracy),
+            tasks: vector.total_tasks,
+            disputes: vector.total_disputes,
+        })
+    }
+
+    /// This agent advertised; a search for it is answered with the same again.
+    pub fn advertise_own(&mut self, payload: &[u8]) {
+        let Ok(advert) = Advertise::decode(payload) else { return };
+        let key = |payload: &[u8]| {
+            Advertise::decode(payload).ok().map(|it| (it.schema.to_owned(), it.contract.map(str::to_owned)))
+        };
+        self.own.retain(|(_, known)| key(known) != key(payload));
+        let caps = advert.caps.iter().map(|cap| (*cap).to_owned()).collect();
+        self.own.push_back((caps, payload.to_vec()));
+        while self.own.len() > MAX_ADVERTS {
+            self.own.pop_front();
+        }
+    }
+
+    /// Whether a search since the last answers is for what this agent advertises.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// The adverts that answer searches since the last call.
+    pub fn answers(&mut self) -> Vec<Vec<u8>> {
+        if !std::mem::take(&mut self.wanted) {
+            return Vec::new();
+        }
+        self.own.iter().map(|(_, payload)| payload.clone()).collect()
+    }
+}
+
+fn has_all<T: AsRef<str>>(caps: &[String], want: &[T]) -> bool {
+    want.iter().all(|want| caps.iter().any(|cap| cap == want.as_ref()))
+}
+
+/// Whether one advert replaces the other.
+fn is_same(one: &wire::Advert, other: &wire::Advert) -> bool {
+    one.schema == other.schema && one.contract == other.contract
+}

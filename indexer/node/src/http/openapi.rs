@@ -1,0 +1,108 @@
+//! The local API as an OpenAPI 3.1 document. Served at /openapi.json, written by `--print-openapi`, compared with
+//! `indexer/node/openapi.json` by a test.
+
+use super::{App, routes};
+use axum::response::Response;
+use serde_json::{Value, json};
+use std::sync::LazyLock;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+use utoipa_axum::router::OpenApiRouter;
+use zx1_server::openapi::{self, Style, refusing};
+
+/// Paths that need no token.
+const OPEN: [&str; 2] = ["/healthz", "/openapi.json"];
+
+/// What every route may refuse with, and that it takes the token.
+pub(super) fn refused(all: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    let mut all = refusing(all, &[400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503]);
+    let api = all.get_openapi_mut();
+    for (path, item) in &mut api.paths.paths {
+        let operations = [&mut item.get, &mut item.post, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            let token = SecurityRequirement::new("token", [""; 0]);
+            operation.security = (!OPEN.contains(&path.as_str())).then(|| vec![token]);
+        }
+    }
+    all
+}
+
+/// The document without its routes.
+pub(super) fn base() -> OpenApi {
+    let license = LicenseBuilder::new().name("AGPL-3.0-or-later").identifier(Some("AGPL-3.0-or-later"));
+    let info = InfoBuilder::new()
+        .title("zx1 node")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "The local API of an agent's mesh node, for the agent's own programs. On loopback each request carries the \
+             token from node.token in the agent's folder; on node.sock beside it none. Refusals are problem details \
+             (RFC 9457). What the websocket sends: asyncapi.json.",
+        ))
+        .license(Some(license.build()));
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let components = ComponentsBuilder::new().security_scheme("token", SecurityScheme::Http(bearer)).build();
+    OpenApiBuilder::new().info(info.build()).components(Some(components)).build()
+}
+
+const TAGS: &[(&str, &str, &[&str])] = &[
+    ("messages", "sending and receiving", &["send", "outbox", "inbox", "conversations", "ws"]),
+    ("mesh", "peers and other agents", &["peers", "identity", "adverts", "heard", "reputation"]),
+    ("signer", "the process that holds the deal key", &["signer"]),
+    ("operations", "health, metrics, this document", &["status", "stop", "healthz", "metrics", "openapi.json"]),
+];
+
+/// Bounds and examples by name.
+fn shape(name: &str) -> Option<Value> {
+    let hex = |digits: usize| json!({ "pattern": format!("^[0-9a-f]{{{digits}}}$"), "examples": ["ab".repeat(digits / 2)] });
+    Some(match name {
+        "conversation" => hex(32),
+        "message" | "payload_hash" => hex(64),
+        "agent" | "sender" | "recipient" | "target" | "proposer" | "responder" | "notary" => json!({
+            "pattern": "^[1-9A-HJ-NP-Za-km-z]{32,44}$",
+            "examples": ["6tBou5MHL5aWpDy6cgf3wiwGGK2mR8qs68ujtpaoWrf2"],
+        }),
+        "after" | "id" | "next" | "acknowledged" => json!({ "examples": ["20783-12"] }),
+        "limit" => json!({ "minimum": 1, "maximum": 256, "examples": [50] }),
+        "ttl_seconds" => json!({ "minimum": 1, "maximum": 86400, "examples": [3600] }),
+        "value" | "price" => json!({ "pattern": "^-?[0-9]+$", "examples": ["1000"] }),
+        "score" => json!({ "minimum": -100, "maximum": 100 }),
+        _ => return None,
+    })
+}
+
+/// The document as text.
+pub fn text() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let style = Style { tags: TAGS, shape, is_tagged: |_| false };
+        openapi::written(routes().get_openapi(), &style)
+    });
+    &TEXT
+}
+
+/// This document
+#[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
+pub(super) async fn served() -> Response {
+    openapi::served(text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_document_is_the_one_that_the_code_describes() {
+        let committed = include_str!("../../openapi.json");
+        assert!(committed == text(), "run zx1-node --print-openapi > indexer/node/openapi.json");
+    }
+
+    #[test]
+    fn only_health_and_the_document_need_no_token() {
+        let document: Value = serde_json::from_str(text()).unwrap();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let is_open = operation["security"].is_null();
+                assert_eq!(is_open, OPEN.contains(&path.as_str()), "{method} {path}");
+            }
+        }
+    }
+}
