@@ -14,11 +14,11 @@ use tokio::sync::OnceCell;
 use zx1_chain::rpc::registry::{AgentRecord, Delegate, IdentityRegistry, Sati, indexed_mint};
 use zx1_chain::rpc::{ChainError, ChainTime, Client, ClientOptions, Cluster, READS_VERSION, RawAccount};
 use zx1_chain::sati;
+use zx1_interface::Layout;
 use zx1_interface::accounts::{
     AskAccount, BatchAccount, ChallengeAccount, HeadAccount, KeyAccount, LeaseAccount, StakeLockAccount,
     TenureAccount,
 };
-use zx1_interface::Layout;
 use zx1_protocol::ids::AgentId;
 
 /// A cluster's RPC, asked at both finalities.
