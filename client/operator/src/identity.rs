@@ -3,12 +3,11 @@
 use crate::error::{Refusal, Result};
 use crate::operator::{Agent, Operator};
 use solana_address::Address;
-use zx1_chain::rpc::Client;
 use zx1_chain::rpc::registry::{IdentityRegistry as _, Sati};
 use zx1_interface::accounts::KeyAccount;
 use zx1_protocol::envelope::MsgType;
 use zx1_protocol::ids::AgentId;
-use zx1_protocol::keys::{AgentKey, OPEN, Scopes};
+use zx1_protocol::keys::{AgentKey, Scopes};
 use zx1_protocol::units::Epoch;
 
 /// libp2p's name of an Ed25519 key: base58 of an identity multihash of its protobuf form.
@@ -30,21 +29,6 @@ pub async fn owner_of(sati: &Sati, agent: AgentId) -> Result<Address> {
     let record = sati.look_up(agent).await?;
     let owner = record.and_then(|record| record.owner);
     owner.ok_or_else(|| Refusal::NotRegistered { agent: agent.to_string() }.into())
-}
-
-/// An agent's keys, also those that have ended: what they signed in their epochs still counts. Empty: nobody
-/// signs for the agent.
-pub async fn keys_of(client: &Client, agent: AgentId) -> Result<Vec<AgentKey>> {
-    let accounts = client.keys(agent).await?;
-    // A key that is not a point of the curve cannot sign.
-    Ok(accounts.iter().filter_map(|account| AgentKey::of(account).ok()).collect())
-}
-
-/// The keys whose messages a receiver takes now: those that have not ended.
-pub async fn receiving_keys(client: &Client, agent: AgentId) -> Result<Vec<AgentKey>> {
-    let mut keys = keys_of(client, agent).await?;
-    keys.retain(|key| key.until == OPEN);
-    Ok(keys)
 }
 
 /// The key under which a signature on a message of this type and epoch holds and counts.
@@ -124,6 +108,7 @@ mod tests {
     use super::*;
     use solana_keypair::Keypair;
     use solana_signer::Signer as _;
+    use zx1_protocol::keys::OPEN;
 
     #[test]
     fn a_peer_id_is_the_key_behind_an_identity_multihash() {

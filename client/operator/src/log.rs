@@ -1,7 +1,6 @@
 //! The agent's log, from which its batches are made: messages taken in, listed and proven (protocol.md, 8.1).
 
 use crate::error::{Error, Result};
-use crate::identity::receiving_keys;
 use crate::message::type_name;
 use crate::operator::{Agent, Operator};
 use serde::{Deserialize, Serialize};
@@ -73,7 +72,7 @@ impl Inbox {
         let candidate = Candidate::parse(bytes).map_err(LogError::Rule)?;
         let sender = candidate.sender();
         if let Entry::Vacant(unknown) = self.keys.entry(sender) {
-            unknown.insert(receiving_keys(&self.client, sender).await?);
+            unknown.insert(self.client.receiving_keys(sender).await?);
         }
         let admitted =
             self.log.inbox().admit(bytes, &self.keys, self.arrival, Origin::File { slot: self.slot })?;

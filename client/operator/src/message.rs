@@ -1,7 +1,7 @@
 //! Messages of an agent: made, signed and logged; and judged as a receiver would (protocol.md, 5).
 
 use crate::error::Result;
-use crate::identity::{Use, owner_of, receiving_keys};
+use crate::identity::{Use, owner_of};
 use crate::operator::{Agent, Now, Operator, Wallet};
 use serde::Serialize;
 use solana_address::Address;
@@ -197,7 +197,7 @@ impl Operator {
         at: Option<u64>,
     ) -> Result<Result<Accepted, Reason>> {
         let sender = candidate.sender();
-        let keys = receiving_keys(self.client(), sender).await?;
+        let keys = self.client().receiving_keys(sender).await?;
         let seen = match log {
             Some(log) => log.seen_nonces(&sender, candidate.channel())?,
             None => SeenNonces::Strict(LastNonce::default()),

@@ -149,6 +149,12 @@ impl AgentKey {
         })
     }
 
+    /// Whether it has not ended. Receivers take messages now under such keys only; what an ended one signed in its
+    /// epochs stays evidence.
+    pub fn is_open(&self) -> bool {
+        self.until == OPEN
+    }
+
     /// Whether its signatures on messages of this epoch count.
     pub fn counts_in(&self, epoch: Epoch) -> bool {
         counts(self.from, self.until, epoch)

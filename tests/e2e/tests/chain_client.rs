@@ -7,6 +7,8 @@ mod network;
 #[path = "chain_client/party.rs"]
 #[allow(dead_code)]
 mod party;
+#[path = "chain_client/standing.rs"]
+mod standing;
 
 use party::*;
 

@@ -5,7 +5,6 @@ use super::error::{ChainError, Result};
 use backon::{ExponentialBuilder, Retryable};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use solana_address::Address;
 use solana_commitment_config::CommitmentConfig;
 use solana_rpc_client::nonblocking::rpc_client::RpcClient;
 use solana_rpc_client_api::client_error::{Error as NodeError, ErrorKind};
@@ -16,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 use zx1_coded::Coded;
+use zx1_interface::accounts::Config;
 
 /// JSON-RPC's number for a method that is not served.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -56,7 +56,7 @@ struct Inner {
     cluster: Cluster,
     options: ClientOptions,
     identity: OnceCell<Identity>,
-    usdc: OnceCell<Address>,
+    config: OnceCell<Config>,
 }
 
 impl fmt::Debug for Client {
@@ -79,7 +79,7 @@ impl Client {
                 cluster,
                 options,
                 identity: OnceCell::new(),
-                usdc: OnceCell::new(),
+                config: OnceCell::new(),
             }),
         }
     }
@@ -107,20 +107,14 @@ impl Client {
         identity.await.cloned()
     }
 
-    /// The USDC mint, once it is known; the configuration is written once and never changes.
-    pub(crate) async fn cached_usdc<F>(&self, find: impl FnOnce() -> F) -> Result<Option<Address>>
-    where
-        F: Future<Output = Result<Option<Address>>>,
-    {
-        if let Some(known) = self.inner.usdc.get() {
-            return Ok(Some(*known));
-        }
-        let found = find().await?;
-        if let Some(mint) = found {
-            // Set by another task in between: it found the same.
-            let _ = self.inner.usdc.set(mint);
-        }
-        Ok(found)
+    /// The protocol's configuration, asked once: it is written once and never changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::config`], which asks anew.
+    pub(crate) async fn known_config(&self) -> Result<Config> {
+        let config = || async { self.config().await.map(|stored| stored.value) };
+        self.inner.config.get_or_try_init(config).await.copied()
     }
 
     /// Asks a read, again after a pause where that can help. For methods that have no function of their own

@@ -169,14 +169,11 @@ fn with_loaded(message: &VersionedMessage, loaded: Option<Loaded>) -> Option<Vec
 impl Client {
     /// The configured USDC mint, asked once; None where the protocol is not configured.
     pub(crate) async fn usdc_mint(&self) -> Result<Option<Address>> {
-        self.cached_usdc(|| async {
-            match self.config().await {
-                Ok(config) => Ok(Some(Address::new_from_array(config.usdc_mint))),
-                Err(ChainError::NotConfigured { .. }) => Ok(None),
-                Err(error) => Err(error),
-            }
-        })
-        .await
+        match self.known_config().await {
+            Ok(config) => Ok(Some(Address::new_from_array(config.usdc_mint))),
+            Err(ChainError::NotConfigured { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// A transaction by its signature.

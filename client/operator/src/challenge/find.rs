@@ -3,7 +3,7 @@
 use super::file::{ChallengeFile, ClaimFile};
 use crate::batch::{commitment_of, fetch};
 use crate::error::{Error, Origin, Refusal, Result};
-use crate::identity::{keys_of, signer_of};
+use crate::identity::signer_of;
 use crate::operator::Operator;
 use serde::Serialize;
 use solana_address::Address;
@@ -301,7 +301,7 @@ impl Operator {
     pub async fn find_challenge(&self, request: &Request<'_>) -> Result<Found> {
         let Request { agent, evidence, store, blind, .. } = *request;
         let accounts = self.open_batches(agent, request.epoch).await?;
-        let keys = keys_of(self.client(), agent).await?;
+        let keys = self.client().agent_keys(agent).await?;
         let mut claims = Vec::new();
         let mut last_reason = None;
         for account in &accounts {

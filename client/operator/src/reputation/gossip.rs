@@ -2,7 +2,7 @@
 
 use super::{Found, Note};
 use crate::error::{Error, Refusal, Result, Silent};
-use crate::identity::{keys_of, signer_of};
+use crate::identity::signer_of;
 use crate::operator::{Agent, Operator};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -48,7 +48,7 @@ pub(super) async fn heard(operator: &Operator, about: &Agent, own: &[AgentId]) -
             }
             let sender = entry.header.sender();
             if let Entry::Vacant(place) = keys.entry(sender) {
-                place.insert(keys_of(operator.client(), sender).await?);
+                place.insert(operator.client().agent_keys(sender).await?);
             }
             // A FEEDBACK entry holds its payload, so the whole message can be checked again.
             let envelope =

@@ -11,14 +11,14 @@ use solana_rpc_client_api::request::RpcRequest;
 use solana_signature::Signature;
 use std::time::Duration;
 use tokio::sync::OnceCell;
-use zx1_chain::rpc::registry::{AgentRecord, Delegate, IdentityRegistry, Sati};
+use zx1_chain::rpc::registry::{AgentRecord, Delegate, IdentityRegistry, Sati, indexed_mint};
 use zx1_chain::rpc::{ChainError, ChainTime, Client, ClientOptions, Cluster, READS_VERSION, RawAccount};
 use zx1_chain::sati;
+use zx1_interface::Layout;
 use zx1_interface::accounts::{
     AskAccount, BatchAccount, ChallengeAccount, HeadAccount, KeyAccount, LeaseAccount, StakeLockAccount,
     TenureAccount,
 };
-use zx1_interface::{Layout, external};
 use zx1_protocol::ids::AgentId;
 
 /// A cluster's RPC, asked at both finalities.
@@ -248,11 +248,8 @@ impl Ledger for RpcLedger {
                     page.iter().map(|number| sati::agent_index_address(*number).0).collect();
                 let accounts = self.confirmed.accounts(&addresses).await?;
                 for ((number, address), account) in page.iter().zip(&addresses).zip(accounts) {
-                    let index = account
-                        .filter(|account| account.owner == sati::PROGRAM)
-                        .and_then(|account| external::agent_index(&account.data));
-                    if let Some((mint, _)) = index {
-                        found.push((*number, AgentId(mint), *address));
+                    if let Some(mint) = account.as_ref().and_then(indexed_mint) {
+                        found.push((*number, mint, *address));
                     }
                 }
             }

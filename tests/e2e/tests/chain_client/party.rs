@@ -163,8 +163,13 @@ impl Party {
             .unwrap();
         let intent = Intent::new("give", &[&mint, &to]);
         let draft = Draft::new(intent, "Give the agent away", self.address(), vec![create, moved]);
+        self.run_unread(&draft).await;
+    }
+
+    /// Runs what the summary does not explain to its end.
+    pub(crate) async fn run_unread(&self, draft: &Draft) {
         let keys: [Key<'_>; 1] = [&self.key];
-        let outcome = self.sender.run(&draft, &keys, &mut |_| Ok(())).await.unwrap();
+        let outcome = self.sender.run(draft, &keys, &mut |_| Ok(())).await.unwrap();
         self.sender.acknowledge(&outcome).await.unwrap();
     }
 

@@ -7,7 +7,8 @@ mod sati;
 
 pub use attest::{Agreement, Feedback, ReadAttestation};
 pub use metadata::Metadata;
-pub use sati::{Edition, Sati, first_token_account, registered_mint};
+pub(super) use sati::member;
+pub use sati::{Edition, Sati, first_token_account, indexed_mint, registered_mint};
 
 use super::draft::{Asked, Flow};
 use super::error::{ChainError, Result};

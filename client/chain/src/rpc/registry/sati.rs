@@ -5,6 +5,7 @@ use super::super::client::Client;
 use super::super::draft::{Asked, Draft, Flow, Intent, Step, ed25519};
 use super::super::error::{ChainError, Result};
 use super::super::intents;
+use super::super::read::RawAccount;
 use super::super::refusal::{Foreign, Refusal};
 use super::{AgentRecord, Delegate, IdentityRegistry, Metadata, Registration, metadata};
 use crate::sati::{self, Actors, DelegateV1, RegisterAgent, RegistryConfig, SchemaConfig};
@@ -177,20 +178,10 @@ impl Sati {
 
     async fn find(&self, mint: AgentId) -> Result<Option<AgentRecord>> {
         let Some(account) = self.client.account(mint.into()).await? else { return Ok(None) };
-        if account.owner != TOKEN_2022_PROGRAM {
-            return Ok(None);
-        }
-        let Some(member) = external::agent_mint(mint.as_bytes(), &account.data) else { return Ok(None) };
-        if member.group != self.config.registry_group {
-            return Ok(None);
-        }
+        let Some(member) = member(&self.config, &account) else { return Ok(None) };
         let index = sati::agent_index_address(member.member_number).0;
         let indexed = self.client.account(index).await?;
-        let is_indexed = indexed.is_some_and(|account| {
-            account.owner == sati::PROGRAM
-                && external::agent_index(&account.data).is_some_and(|(found, _)| found == mint.0)
-        });
-        if !is_indexed {
+        if indexed.as_ref().and_then(indexed_mint) != Some(mint) {
             return Ok(None);
         }
         self.with_holder(mint, index, &member, &account.data).await.map(Some)
@@ -270,6 +261,21 @@ impl Sati {
         agents.sort_by_key(|agent| agent.member_number);
         Ok(agents)
     }
+}
+
+/// What a mint says that is a member of the registry's group: one of Token-2022, with one token at most, as more could
+/// have several owners (decision B3). It is an agent's when the registry's index of its number names it,
+/// [`indexed_mint`]. None for every other account.
+pub(in crate::rpc) fn member(config: &Config, mint: &RawAccount) -> Option<AgentMint> {
+    let read = external::agent_mint(mint.address.as_array(), &mint.data);
+    let is_token_2022 = mint.owner == TOKEN_2022_PROGRAM;
+    read.filter(|read| is_token_2022 && read.group == config.registry_group && read.supply <= 1)
+}
+
+/// The mint that an AgentIndex of SATI names. None for every other account.
+pub fn indexed_mint(index: &RawAccount) -> Option<AgentId> {
+    let read = external::agent_index(&index.data).filter(|_| index.owner == sati::PROGRAM);
+    read.map(|(mint, _)| AgentId(mint))
 }
 
 async fn registry_config(client: &Client) -> Result<RegistryConfig> {
