@@ -21,13 +21,10 @@ use crate::batches::SavedBatches;
 use crate::disk;
 use crate::error::{LogError, Result};
 use crate::head::{Next, Seen};
-use crate::layout;
 use crate::reader::LogReader;
 use client::{Broken, Client};
 use server::Owner;
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,8 +48,6 @@ pub use wire::read_frames;
 const OPEN_POLL: Duration = Duration::from_millis(20);
 /// How often a request is asked again after its owner was lost.
 const TRIES: u32 = 3;
-/// Longest path of a socket that every system takes.
-const MAX_SOCKET_PATH: usize = 100;
 
 /// An agent's log, whoever has it. Clones share one connection, or the ownership.
 ///
@@ -334,18 +329,6 @@ impl Face {
             }
         }
     }
-}
-
-/// A path by which the folder's socket can be reached, however long the folder's own path is. The file keeps
-/// that path valid.
-fn socket_path(dir: &Path) -> io::Result<(Option<File>, PathBuf)> {
-    let path = dir.join(layout::SOCKET);
-    if path.as_os_str().len() <= MAX_SOCKET_PATH {
-        return Ok((None, path));
-    }
-    let folder = File::open(dir)?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}/{}", folder.as_raw_fd(), layout::SOCKET));
-    Ok((Some(folder), path))
 }
 
 /// Whether the other end is a process of this user. Elsewhere than on Linux the folder's permissions are all

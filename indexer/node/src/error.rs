@@ -77,7 +77,9 @@ pub enum Error {
     CannotListen(String, std::io::Error),
     /// The local API is for this machine.
     #[code(7685)]
-    #[error("The local API is for this machine only, and {0} is not a loopback address; choose 127.0.0.1 or [::1].")]
+    #[error(
+        "The local API is for this machine only, and {0} is not a loopback address; choose 127.0.0.1 or [::1]."
+    )]
     NotLoopback(std::net::SocketAddr),
     /// Only a default names the main network.
     #[code(7686)]

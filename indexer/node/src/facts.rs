@@ -61,7 +61,12 @@ impl Cluster {
     ///
     /// # Errors
     /// The cluster's.
-    pub async fn start(client: Client, is_local: bool, clock: Arc<NodeClock>, judge: Arc<Judge>) -> Result<Self> {
+    pub async fn start(
+        client: Client,
+        is_local: bool,
+        clock: Arc<NodeClock>,
+        judge: Arc<Judge>,
+    ) -> Result<Self> {
         let (_, min_stake) = client.slot_and_min_stake().await?;
         let time = client.time().await?;
         if is_local {
@@ -253,8 +258,15 @@ impl Cluster {
 }
 
 /// What an agent lacks for others to take its messages, as a sentence.
-fn missing(standing: Option<Standing>, min_stake: MicroUsdc, epoch: Epoch, key: &WalletKey) -> Option<String> {
-    let Some(standing) = standing else { return Some("The agent is not registered on this cluster.".to_owned()) };
+fn missing(
+    standing: Option<Standing>,
+    min_stake: MicroUsdc,
+    epoch: Epoch,
+    key: &WalletKey,
+) -> Option<String> {
+    let Some(standing) = standing else {
+        return Some("The agent is not registered on this cluster.".to_owned());
+    };
     let facts = facts_of(standing);
     if let Err(reason) = facts.check_standing(min_stake, epoch) {
         return Some(reason.to_string().replace("The sender", "The agent"));

@@ -139,7 +139,8 @@ impl Heard {
 
     /// The agent whose messages a peer signed.
     pub fn agent_of(&self, peer: &str) -> Option<String> {
-        let mut having = self.agents.iter().filter(|(_, agent)| agent.peers.iter().any(|known| known == peer));
+        let mut having =
+            self.agents.iter().filter(|(_, agent)| agent.peers.iter().any(|known| known == peer));
         having.next().map(|(id, _)| id.to_string())
     }
 

@@ -153,9 +153,13 @@ impl Judge {
     pub fn keys(&self, author: &AgentId, source: &WalletKey) -> Vec<AgentKey> {
         match self.mode {
             Mode::Dev => of_any_scope(source).into_iter().collect(),
-            Mode::Enforced => {
-                self.inner().intake.senders().facts(author).map(|facts| facts.keys.clone()).unwrap_or_default()
-            }
+            Mode::Enforced => self
+                .inner()
+                .intake
+                .senders()
+                .facts(author)
+                .map(|facts| facts.keys.clone())
+                .unwrap_or_default(),
         }
     }
 
@@ -192,7 +196,9 @@ impl Judge {
                 let _ = held.verdict.send(Verdict::Accept);
                 return;
             }
-            Outcome::Ignored(peer, held, reason) | Outcome::Rejected(peer, held, reason) => (peer, held, reason),
+            Outcome::Ignored(peer, held, reason) | Outcome::Rejected(peer, held, reason) => {
+                (peer, held, reason)
+            }
         };
         if reason.is_excess() {
             let of_author = !matches!(reason, Reason::WaitingPeerFull | Reason::DirectRate);
@@ -267,7 +273,9 @@ fn verdict_of(reason: &Reason, channel: Channel) -> Verdict {
     let code = reason.code();
     let is_gossip = channel != Channel::Direct;
     match reason {
-        Reason::Source | Reason::Rule(validate::Reason::WrongChannel) if is_gossip => Verdict::Misattributed(code),
+        Reason::Source | Reason::Rule(validate::Reason::WrongChannel) if is_gossip => {
+            Verdict::Misattributed(code)
+        }
         reason if reason.is_reject() => Verdict::Reject(code),
         _ => Verdict::Ignore(code),
     }

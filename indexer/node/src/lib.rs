@@ -1,1 +1,39 @@
-//! An agent's node of the mesh.
+//! An agent's node of the mesh: joins it, keeps the agent's log, sends what waits, and serves the agent's programs.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`judge`], [`facts`] | verdicts on messages; what the cluster is asked for them |
+//! | [`keep`], [`inbox`] | accepted messages into the agent's log; reading them from there |
+//! | [`words`], [`pen`], [`signers`] | what is to be said, signing it, who signs deals |
+//! | [`outbox`], [`store`] | what waits to be sent, and where that is on disk |
+//! | [`heard`], [`beacon`] | adverts, names and ratings of others; this agent's own presence |
+//! | [`agent`] | log, deals and news of one agent |
+//! | [`http`], [`local`], [`metrics`] | the local API |
+//! | [`cli`], [`server`], [`clock`], [`defaults`] | options; all of it, started and stopped |
+//!
+//! Errors have the numbers 7680 to 7699 ([`error::Error`]).
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic))]
+
+pub mod agent;
+pub mod beacon;
+pub mod cli;
+pub mod clock;
+pub mod defaults;
+pub mod error;
+pub mod facts;
+pub mod heard;
+pub mod http;
+pub mod inbox;
+pub mod judge;
+pub mod keep;
+pub mod local;
+pub mod metrics;
+pub mod outbox;
+pub mod pen;
+pub mod server;
+pub mod signers;
+pub mod store;
+pub mod words;
+
+pub use error::{Error, Result};
+pub use server::{Config, Server};

@@ -187,7 +187,9 @@ mod tests {
         };
         let request = Send { r#type: "advertise".into(), fields: Some(fields), ..Send::default() };
         let words = words(&request, FRESH).unwrap();
-        let Shown::Advertise { caps, price, ttl, .. } = show(words.msg_type, &words.payload) else { panic!() };
+        let Shown::Advertise { caps, price, ttl, .. } = show(words.msg_type, &words.payload) else {
+            panic!()
+        };
         assert_eq!((caps, price, ttl), (vec!["ocr".to_owned()], 5, 60));
         assert_eq!(words.recipient, BROADCAST);
     }
@@ -205,7 +207,10 @@ mod tests {
             (to("propose"), "needs a value"),
             (to("deliver"), "belongs to a conversation"),
             (Send { value: Some("1.5".into()), ..to("propose") }, "value is not an integer"),
-            (Send { value: Some("1".into()), conversation: conversation.clone(), ..to("reject") }, "has no value"),
+            (
+                Send { value: Some("1".into()), conversation: conversation.clone(), ..to("reject") },
+                "has no value",
+            ),
             (Send { recipient: Some("x".into()), ..of("propose") }, "recipient 'x'"),
             (Send { conversation: Some("zz".into()), ..to("deliver") }, "conversation 'zz'"),
             (Send { hex: Some("0".into()), text: Some(String::new()), ..of("discover") }, "at most one"),

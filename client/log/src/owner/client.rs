@@ -1,11 +1,13 @@
 //! A program that uses another one's log.
 
 use super::wire::{self, Answer, Greeting, Request};
-use super::{Timed, is_same_user, socket_path};
+use super::{Timed, is_same_user};
+use crate::layout;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
+use zx1_home::socket;
 use zx1_protocol::ids::AgentId;
 
 /// How long an owner has to greet: it does so before it looks at anything else.
@@ -35,7 +37,7 @@ pub(super) enum Broken {
 impl Client {
     /// Connects to the owner of the folder.
     pub(super) fn connect(dir: &Path, agent: &AgentId) -> Result<Self, Broken> {
-        let (_folder, path) = socket_path(dir).map_err(|_| Broken::NotSent)?;
+        let (_folder, path) = socket::path_in(dir, layout::SOCKET).map_err(|_| Broken::NotSent)?;
         let stream = UnixStream::connect(path).map_err(|_| Broken::NotSent)?;
         if !is_same_user(&stream) {
             return Err(Broken::Unknown("it belongs to another user"));

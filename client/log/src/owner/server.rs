@@ -1,9 +1,10 @@
 //! The process that has the log: one thread writes, one lets clients in, one attends to each.
 
 use super::wire::{self, Answer, Entrant, Fixed, Greeting, MAX_GROUP, Request};
-use super::{Timed, is_same_user, socket_path};
+use super::{Timed, is_same_user};
 use crate::agent_log::AgentLog;
 use crate::error::{LogError, Result};
+use crate::layout;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::net::Shutdown;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
+use zx1_home::socket;
 use zx1_protocol::ids::AgentId;
 
 /// How long a group waits for more messages after its first.
@@ -146,7 +148,7 @@ fn write_group(log: &mut AgentLog, jobs: &Receiver<Job>, first: Guests) -> Optio
 
 impl Door {
     fn open(dir: &Path, agent: AgentId, jobs: Sender<Job>) -> io::Result<Self> {
-        let (folder, path) = socket_path(dir)?;
+        let (folder, path) = socket::path_in(dir, layout::SOCKET)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

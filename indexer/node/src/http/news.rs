@@ -4,7 +4,9 @@ use super::App;
 use super::routes::page;
 use crate::error::{Error, Result};
 use crate::inbox::Place;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code, rejection::WebSocketUpgradeRejection};
+use axum::extract::ws::{
+    CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code, rejection::WebSocketUpgradeRejection,
+};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use std::sync::Arc;

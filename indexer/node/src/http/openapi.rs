@@ -48,7 +48,11 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("messages", "sending and receiving", &["send", "outbox", "inbox", "conversations", "ws"]),
     ("mesh", "peers and other agents", &["peers", "identity", "adverts", "heard", "reputation"]),
     ("signer", "the process that holds the deal key", &["signer"]),
-    ("operations", "health, metrics, this document", &["status", "stop", "healthz", "metrics", "openapi.json"]),
+    (
+        "operations",
+        "health, metrics, this document",
+        &["status", "stop", "healthz", "metrics", "openapi.json"],
+    ),
 ];
 
 /// Bounds and examples by name.

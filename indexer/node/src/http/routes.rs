@@ -138,7 +138,9 @@ pub(super) async fn send(State(app): State<App>, headers: HeaderMap, body: Body)
         Some(name) => name,
         None => hex::encode(random::<16>()?),
     };
-    let ttl = request.ttl_seconds.map_or(zx1_mesh::defaults::DRAFT_TTL, |ttl| u64::from(ttl).saturating_mul(SECOND));
+    let ttl = request
+        .ttl_seconds
+        .map_or(zx1_mesh::defaults::DRAFT_TTL, |ttl| u64::from(ttl).saturating_mul(SECOND));
     json_of(StatusCode::ACCEPTED, &app.inner.sender.add(&name, &words, ttl).await?)
 }
 

@@ -40,8 +40,7 @@ pub(super) async fn signed(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response> {
-    let question =
-        question.parse().map_err(|_| Error::BadRequest("a question has a number".to_owned()))?;
+    let question = question.parse().map_err(|_| Error::BadRequest("a question has a number".to_owned()))?;
     let signed: Signed = read(&headers, body).await?;
     app.inner.signers.answer(question, signed)?;
     json_of(StatusCode::OK, &json!({}))

@@ -1,0 +1,123 @@
+//! Metrics for Prometheus, served at /metrics: requests, what was taken and dropped and why, and libp2p's own.
+
+use crate::judge::Judge;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Registry;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use zx1_mesh::node::{Dropped, Node};
+use zx1_server::figures::{self, Figures};
+
+/// All metrics of the node. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    /// Metrics of requests and connections.
+    pub http: Figures,
+}
+
+/// The registry before the node has started, which adds libp2p's own.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// For the transport.
+    pub registry: Registry,
+    http: Figures,
+    node: Arc<OnceLock<Node>>,
+}
+
+impl Unfinished {
+    /// With what is counted here.
+    pub fn new(judge: Arc<Judge>) -> Self {
+        let mut registry = Registry::default();
+        let own = figures::of_server(&mut registry, "zx1_node", env!("CARGO_PKG_VERSION"));
+        let http = Figures::new(own);
+        let node = Arc::new(OnceLock::new());
+        registry.register_collector(Box::new(Mesh { judge, node: Arc::clone(&node) }));
+        Self { registry, http, node }
+    }
+
+    /// Of the running node.
+    pub fn finish(self, node: Node) -> Metrics {
+        let _ = self.node.set(node);
+        Metrics { registry: Arc::new(self.registry), http: self.http }
+    }
+}
+
+impl Metrics {
+    /// In the format that a request's headers ask for.
+    pub(crate) fn served(&self, request: &HeaderMap) -> Response {
+        figures::served(&self.registry, request)
+    }
+}
+
+/// Counters that the judge and the transport keep themselves.
+struct Mesh {
+    judge: Arc<Judge>,
+    node: Arc<OnceLock<Node>>,
+}
+
+impl fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mesh").finish_non_exhaustive()
+    }
+}
+
+impl Collector for Mesh {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
+        let tally = self.judge.tally();
+        let accepted = ConstCounter::new(tally.accepted);
+        let help = "Messages that were taken";
+        accepted.encode(encoder.encode_descriptor(
+            "zx1_node_messages_accepted",
+            help,
+            None,
+            accepted.metric_type(),
+        )?)?;
+        let waiting = ConstGauge::new(i64::try_from(tally.waiting).unwrap_or(i64::MAX));
+        let help = "Messages that wait for facts about their senders";
+        waiting.encode(encoder.encode_descriptor(
+            "zx1_node_messages_waiting",
+            help,
+            None,
+            waiting.metric_type(),
+        )?)?;
+        let known = ConstGauge::new(i64::try_from(tally.known).unwrap_or(i64::MAX));
+        let help = "Senders whose facts are known";
+        known.encode(encoder.encode_descriptor(
+            "zx1_node_senders_known",
+            help,
+            None,
+            known.metric_type(),
+        )?)?;
+        let help = "Messages that were not taken, by the reason's name";
+        let mut refused = encoder.encode_descriptor(
+            "zx1_node_messages_refused",
+            help,
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
+        for (name, count) in tally.refused {
+            let labels = [("reason", name)];
+            ConstCounter::new(count).encode(refused.encode_family(&labels)?)?;
+        }
+        let Some(node) = self.node.get() else { return Ok(()) };
+        let help = "What the transport dropped, by reason";
+        let mut dropped = encoder.encode_descriptor(
+            "zx1_node_transport_dropped",
+            help,
+            None,
+            prometheus_client::metrics::MetricType::Counter,
+        )?;
+        for reason in Dropped::ALL {
+            let name = format!("{reason:?}");
+            let labels = [("reason", name.as_str())];
+            ConstCounter::new(node.counters().dropped(reason)).encode(dropped.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
