@@ -396,6 +396,58 @@ pub struct Reputation {
     pub disputes: u32,
 }
 
+/// A conversation of this agent
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Conversation {
+    /// conversation, 32 hex digits
+    pub conversation: String,
+    /// agent that sent the first PROPOSE
+    pub proposer: String,
+    /// agent that it was sent to
+    pub responder: String,
+    /// where the deal stands, as a word such as `proposer_bid` or `agreed`
+    pub phase: String,
+    /// value of the last bid
+    pub value: String,
+    /// agent that judges the task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notary: Option<String>,
+    /// latest messages, the oldest first
+    pub lines: Vec<Line>,
+}
+
+impl Conversation {
+    /// The other party of the deal; `None` for an agent that is none of the two.
+    pub fn counterparty(&self, agent: &str) -> Option<&str> {
+        match (self.proposer == agent, self.responder == agent) {
+            (true, _) => Some(&self.responder),
+            (_, true) => Some(&self.proposer),
+            _ => None,
+        }
+    }
+}
+
+/// A message of a conversation
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Line {
+    /// hash of the message's header, which names it
+    pub message: String,
+    /// message type as a word
+    pub r#type: String,
+    /// agent that sent it
+    pub sender: String,
+    /// agent that it is for
+    pub recipient: String,
+    /// the sender's clock
+    pub timestamp_micros: u64,
+    /// hash of the payload
+    pub payload_hash: String,
+    /// whether it was not the deal's next move when it came
+    pub is_out_of_order: bool,
+}
+
 /// A question to whoever holds the deal key
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
