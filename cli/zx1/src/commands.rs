@@ -1,6 +1,7 @@
 //! One module for each command, with its arguments and `run`.
 
 mod address;
+mod advertise;
 mod agents;
 mod ask;
 mod attest;
@@ -11,6 +12,7 @@ mod bind;
 mod challenge;
 mod completions;
 mod config;
+mod discover;
 mod doctor;
 mod envelope;
 mod feedback;
@@ -24,6 +26,9 @@ mod lease;
 mod log;
 mod man;
 mod merkle;
+mod message;
+mod negotiate;
+mod node;
 mod register;
 mod reputation;
 mod sponsor;
@@ -132,6 +137,33 @@ commands! {
     /// The agent's batches are built from the log. A counterparty can prove what is missing from it.
     #[command(subcommand)]
     Log(log::Action);
+    /// Run the agent's mesh node, and show how it is
+    ///
+    /// The node keeps the agent on the mesh: it sends and receives its messages and logs them. The other commands
+    /// about messages go through it, on this machine.
+    #[command(subcommand)]
+    Node(node::Action);
+    /// Send messages over the mesh, and read those received
+    ///
+    /// What is sent waits in the node's outbox until its recipient is reachable; what is received stays in the
+    /// agent's log.
+    #[command(subcommand)]
+    Message(message::Action);
+    /// Propose, counter, accept and deliver
+    ///
+    /// A deal between two agents is a conversation. Its messages go through the agent's node and are signed with
+    /// the deal key.
+    #[command(subcommand)]
+    Negotiate(negotiate::Action);
+    /// Search the mesh for agents
+    ///
+    /// Asks all agents for some that can do something, waits, and lists what is advertised now. Without words it only
+    /// lists what the node has heard.
+    Discover(discover::Args);
+    /// Tell the mesh what the agent offers
+    ///
+    /// Other nodes keep the offer for its time, and show it to whoever looks for one of its capabilities.
+    Advertise(advertise::Args);
     /// Build, sign, submit and check batches
     ///
     /// A batch is the agent's daily report of what it did. A false one costs the whole stake.

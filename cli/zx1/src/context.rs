@@ -18,6 +18,7 @@ use std::future::Future;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
 use zx1_protocol::ids::AgentId;
 
 /// Settings, key and output of this run.
@@ -223,6 +224,35 @@ impl Context {
     /// # Errors
     /// 7403 on Ctrl+C; the work is dropped where it waits, and what it had persisted stays.
     pub fn wait<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        self.run_until(work, async {
+            let _ = tokio::signal::ctrl_c().await;
+            Err(Error::Interrupted.into())
+        })
+    }
+
+    /// Runs something that has no end of its own, until Ctrl+C or SIGTERM, which end it without an error.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn serve(&self, work: impl Future<Output = Result<()>>) -> Result<()> {
+        self.run_until(work, async {
+            match signal(SignalKind::terminate()) {
+                Ok(mut terminate) => tokio::select! {
+                    _ = tokio::signal::ctrl_c() => {}
+                    _ = terminate.recv() => {}
+                },
+                // Without a handler SIGTERM ends the process all the same.
+                Err(_) => drop(tokio::signal::ctrl_c().await),
+            }
+            Ok(())
+        })
+    }
+
+    fn run_until<T>(
+        &self,
+        work: impl Future<Output = Result<T>>,
+        stop: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
         start_log(self.flags.verbose);
         let failed = |error: std::io::Error| {
             Failure::from(Error::ReadFailed {
@@ -249,7 +279,7 @@ impl Context {
         let result = runtime.block_on(async {
             tokio::select! {
                 result = work => result,
-                _ = tokio::signal::ctrl_c() => Err(Error::Interrupted.into()),
+                result = stop => result,
             }
         });
         // A blocking call that still runs must not hold the process up.

@@ -138,6 +138,13 @@ zx1_cli_common::catalogue! {
     7562 Failure KeeperFailing { failures: u32, last: String }
         "The keeper failed {failures} times in a row: {last}" => "zx1 doctor";
 
+    // The agent's mesh node.
+    7596 Failure NotDelivered { draft: u64, state: String, why: String } "Message {draft} is {state}{why}." =>
+        "zx1 message show {draft}";
+    7597 Failure NotParty { agent: String, conversation: String }
+        "{agent} is not a party of the conversation {conversation}." =>
+        "choose the agent with --agent";
+
     // Setting up.
     7480 Failure Underfunded { wallet: String, has: String, needs: String }
         "The wallet {wallet} has {has}, and what is missing costs {needs}." =>

@@ -11,6 +11,7 @@
 //! * [`screen`], [`confirm`], [`progress`]: what is asked and shown while an operation runs
 //! * [`findings`]: what doctor found, in words
 //! * [`keys`], [`amount`], [`input`]: reading keys, money and bytes from outside
+//! * [`node`]: the agent's mesh node, and what commands about its messages share
 //! * [`service`]: the keeper as a unit of systemd
 //! * [`steps`]: the next step of an agent, as a command
 //! * [`usage`]: what is wrong with a command line, in one sentence; [`words`]: plurals, dates, short names
@@ -34,6 +35,7 @@ pub mod flags;
 pub mod input;
 pub mod keys;
 pub mod next;
+pub mod node;
 pub mod operations;
 pub mod passphrase;
 pub mod screen;

@@ -1,6 +1,6 @@
 //! What an operation's error says here, and the command that helps.
 
-use crate::errors::{Error, Exit, Failure, reason};
+use crate::errors::{Error, Exit, Failure, reason, sentence};
 use crate::files::shown;
 use crate::words::{clause, count, slots};
 use std::io::ErrorKind;
@@ -113,7 +113,25 @@ fn message(refusal: &Refusal) -> String {
         Refusal::NoFeedback { index, count: entries } => {
             format!("No entry {index}: the log has {}.", count(*entries, "entry", "entries"))
         }
+        Refusal::NodeRefused { why, .. } => format!("The node refused: {}", sentence(why)),
+        Refusal::NodeBroken { why } => {
+            format!("The node's local API cannot be used: {}.", why.trim_end_matches('.'))
+        }
         other => other.to_string(),
+    }
+}
+
+/// After a refusal of the agent's node, by the number that the node gave.
+fn after_node(number: u32) -> &'static str {
+    match number {
+        7620 => "zx1 message inbox shows the conversations",
+        7621 => "leave --conversation out: a new deal has a conversation of its own",
+        7622..=7629 => "zx1 negotiate show CONVERSATION",
+        7650 | 7651 | 7655 => "zx1 message list",
+        7652 => "wait until some of zx1 message list are over, or take them back",
+        7653 | 7654 => "zx1 message send --help",
+        7656 => "choose another --name; zx1 message list shows those that are taken",
+        _ => "zx1 node status",
     }
 }
 
@@ -192,6 +210,9 @@ fn next(refusal: &Refusal) -> String {
         }
         Refusal::NoSuchSource { silent: Silent::Batch } => "zx1 reputation show --source sati",
         Refusal::NoSuchSource { silent: Silent::Gossip } => "zx1 reputation show --source batch",
+        Refusal::NodeNotRunning { agent, .. } => return format!("zx1 node run --agent {agent}"),
+        Refusal::NodeBroken { .. } => "end the node's process and start it again with zx1 node run",
+        Refusal::NodeRefused { number, .. } => after_node(*number),
         Refusal::NotAnIndexer { .. } => "check --indexer and -u",
         Refusal::NotRegistered { .. } => "check the address and the cluster (-u)",
     };

@@ -22,6 +22,11 @@ pub const LOCK_FILE: &str = "node.lock";
 /// Where the local API listens unless told otherwise.
 pub const DEFAULT_API: &str = "127.0.0.1:4010";
 
+/// Longest name of a message that is to be sent, in bytes.
+pub const MAX_NAME: usize = 128;
+/// Longest time to live of a message that is to be sent, in seconds.
+pub const MAX_TTL: u32 = 86_400;
+
 /// The place file of the agent with this folder.
 pub fn place_file(folder: &Path) -> PathBuf {
     folder.join(PLACE_FILE)

@@ -4,7 +4,7 @@ mod check;
 mod make;
 
 use crate::context::Context;
-use crate::errors::Result;
+use crate::errors::{Error, Result};
 use clap::Subcommand;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use zx1_operator::message::type_name;
@@ -58,9 +58,21 @@ const TYPES: [(MsgType, &str); 13] = [
     (MsgType::Beacon, "Announce that the agent is online"),
 ];
 
-fn types() -> impl TypedValueParser<Value = MsgType> {
+pub(crate) fn types() -> impl TypedValueParser<Value = MsgType> {
     let values = TYPES.map(|(msg_type, help)| PossibleValue::new(type_name(msg_type)).help(help));
     let typed =
         |name: String| TYPES.iter().find(|(known, _)| type_name(*known) == name).map(|(known, _)| *known);
     PossibleValuesParser::new(values).try_map(move |name| typed(name).ok_or("unknown type"))
+}
+
+/// Refuses a recipient or a value where messages of this type have none, and their absence where they need one.
+pub(crate) fn check_form(kind: MsgType, has_recipient: bool, has_value: bool) -> Result<()> {
+    let message = match (kind.is_broadcast() == has_recipient, kind.has_bid_value() != has_value) {
+        (true, _) if has_recipient => "Messages of this type are broadcast: omit --to.",
+        (true, _) => "Messages of this type need a recipient: give --to.",
+        (_, true) if has_value => "Only propose, counter and accept take --value.",
+        (_, true) => "Messages of this type need --value, in the units that you agreed on.",
+        (false, false) => return Ok(()),
+    };
+    Err(Error::Usage { message: message.to_owned() }.into())
 }

@@ -1,7 +1,8 @@
 //! A client of the local API.
 
 use super::wire::{
-    Acknowledge, Advert, Draft, Heard, Identity, Inbox, Peer, Place, Reputation, Send, Signed, Status, ToSign,
+    Acknowledge, Advert, Conversation, Draft, Heard, Identity, Inbox, Peer, Place, Reputation, Send, Signed,
+    Status, ToSign,
 };
 use super::{PLACE_FILE, TOKEN_FILE};
 use crate::error::{Error, Refusal, Result};
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 use zx1_home::files;
 use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options, Problem, RequestBuilder, StatusCode};
-use zx1_protocol::ids::AgentId;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 /// Longest place file and token.
 const MAX_FILE: u64 = 4_096;
@@ -32,7 +33,7 @@ impl NodeClient {
     /// The node of the agent with this folder; nothing is asked yet.
     ///
     /// # Errors
-    /// 7592 when no node has said where it serves; 7593 for a file that no node wrote.
+    /// 7592 when no node has said where it serves; 7593 for a file that no node of this agent wrote.
     pub fn of(folder: &Path, agent: AgentId) -> Result<Self> {
         let absent =
             || Refusal::NodeNotRunning { agent: agent.to_string(), why: "it was not started".to_owned() };
@@ -45,6 +46,9 @@ impl NodeClient {
         let broken = |why: String| Refusal::NodeBroken { why };
         let place: Place = serde_json::from_slice(&text(PLACE_FILE)?)
             .map_err(|error| broken(format!("{PLACE_FILE}: {error}")))?;
+        if place.agent != agent.to_string() {
+            return Err(broken(format!("{PLACE_FILE} is of the agent {}", place.agent)).into());
+        }
         let token = String::from_utf8(text(TOKEN_FILE)?).map_err(|error| broken(error.to_string()))?;
         Self::at(&place.url, token.trim(), agent)
     }
@@ -103,13 +107,18 @@ impl NodeClient {
 
     /// Received messages after this one.
     pub async fn inbox(&self, after: Option<&str>, limit: usize) -> Result<Inbox> {
-        let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
+        let after = after.map(|after| format!("&after={}", form(after))).unwrap_or_default();
         self.get(&format!("/v1/inbox?limit={limit}{after}")).await
     }
 
     /// Everything up to this message was handled.
     pub async fn acknowledge(&self, id: &str) -> Result<Inbox> {
         self.post("/v1/inbox/ack", &Acknowledge { id: id.to_owned() }).await
+    }
+
+    /// One conversation of the agent.
+    pub async fn conversation(&self, id: &ConversationId) -> Result<Conversation> {
+        self.get(&format!("/v1/conversations/{id}")).await
     }
 
     /// What agents advertise now, the newest first; with a capability only those that name it.
@@ -177,8 +186,12 @@ fn broken(why: String) -> Error {
 }
 
 fn refused(status: StatusCode, body: &[u8]) -> Error {
+    if status == StatusCode::UNAUTHORIZED {
+        return broken(format!("it does not accept the token in {TOKEN_FILE}"));
+    }
     let problem = Problem::read(body);
-    let why = problem.sentence_or(&format!("it answered {status}"));
+    // Its next step is one over HTTP; whoever shows this names another.
+    let why = if problem.detail.is_empty() { format!("it answered {status}.") } else { problem.detail };
     Refusal::NodeRefused { number: problem.code.unwrap_or_default(), why }.into()
 }
 

@@ -1,6 +1,6 @@
 //! `zx1 envelope make`.
 
-use super::types;
+use super::{check_form, types};
 use crate::context::{self, Agent, Context};
 use crate::errors::{Error, Failure, Result};
 use crate::files;
@@ -143,22 +143,7 @@ fn request(args: &Args, context: &Context, agent: &Agent, key: &Key) -> Result<R
     let other =
         |named: &Option<String>| named.as_ref().map(|named| context::find_agent(&config, named)).transpose();
     let (recipient, about) = (other(&args.to)?, other(&args.about)?);
-    if kind.is_broadcast() == recipient.is_some() {
-        return Err(usage(if recipient.is_some() {
-            "Messages of this type are broadcast: omit --to."
-        } else {
-            "Messages of this type need a recipient: give --to."
-        })
-        .into());
-    }
-    if kind.has_bid_value() != args.value.is_some() {
-        return Err(usage(if args.value.is_some() {
-            "Only propose, counter and accept take --value."
-        } else {
-            "Messages of this type need --value, in the units that you agreed on."
-        })
-        .into());
-    }
+    check_form(kind, recipient.is_some(), args.value.is_some())?;
     let rates = about.is_some() && args.score.is_some();
     if (kind == MsgType::Feedback) != rates || (about.is_some() != args.score.is_some()) {
         return Err(

@@ -1,0 +1,64 @@
+//! `zx1 node run`.
+
+use crate::context::{Context, find_agent};
+use crate::errors::Result;
+use crate::settings::{SOLANA, Source};
+use std::ffi::{OsStr, OsString};
+use zx1_cli_common::sibling;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Options of zx1-node; zx1 node run --help lists them
+    #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
+}
+
+/// Replaces this process by `zx1-node`, with zx1's agent, cluster, peer key and folder unless the options name
+/// others.
+pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
+    let settings = context.settings()?;
+    let mut all: Vec<OsString> = vec!["--default-home".into(), context.home()?.into()];
+    let mut pass = |source: &Source, flag, default, value: OsString| {
+        all.extend([OsString::from(if matches!(source, Source::Flag(_)) { flag } else { default }), value]);
+    };
+    pass(&settings.url.source, "--url", "--default-url", settings.url.value.clone().into());
+    let key = &settings.peer_key;
+    pass(&key.source, "--keypair", "--default-keypair", key.value.clone().into());
+    let (options, names_agent) = with_mint(&args.options, context)?;
+    if !names_agent && !asks_for_help(&options) {
+        let mint = context.agent()?.mint.to_string();
+        pass(&settings.agent.source, "--agent", "--default-agent", mint.into());
+    }
+    // zx1 spends on the main network only when asked to explicitly.
+    if settings.url.source.is_file(SOLANA) {
+        all.push("--default-url-unasked".into());
+    }
+    Err(sibling::exec("zx1-node", "zx1 node run", all.into_iter().chain(options)).into())
+}
+
+fn asks_for_help(options: &[OsString]) -> bool {
+    options.iter().any(|option| ["--help", "-h", "--version", "-V"].iter().any(|word| option == word))
+}
+
+/// The options with the agent's mint in place of its local name, which only zx1 knows; and whether there is one.
+fn with_mint(options: &[OsString], context: &Context) -> Result<(Vec<OsString>, bool)> {
+    let mint = |named: &OsStr| -> Result<String> {
+        Ok(find_agent(&context.config()?, &named.to_string_lossy())?.mint.to_string())
+    };
+    let (mut all, mut names_agent) = (Vec::with_capacity(options.len()), false);
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        let joined = option.to_str().and_then(|option| option.strip_prefix("--agent="));
+        if let Some(named) = joined {
+            all.push(format!("--agent={}", mint(OsStr::new(named))?).into());
+        } else if option == "--agent" {
+            all.push(option.clone());
+            all.extend(options.next().map(|named| mint(named)).transpose()?.map(OsString::from));
+        } else {
+            all.push(option.clone());
+            continue;
+        }
+        names_agent = true;
+    }
+    Ok((all, names_agent))
+}
