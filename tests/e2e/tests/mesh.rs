@@ -1,0 +1,276 @@
+//! Agents that find each other and trade by their nodes, without any server: real nodes, real cluster, command lines
+//! only.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use zx1_e2e::{Localnet, Running, Zx1, wait_until};
+
+/// An agent with its command line and its node.
+struct Owner {
+    zx1: Zx1,
+    mint: String,
+    node: Option<Running>,
+    /// Where its node listens, with the peer id; the port stays over a restart.
+    address: String,
+    bootstrap: Option<String>,
+}
+
+impl Owner {
+    /// Registers, lists keys, stakes 30 and pays one epoch. `keys` are files and the scopes that they get.
+    fn new(net: &Localnet, index: usize, name: &str, keys: &[(&Path, &str)]) -> Self {
+        let file = net.wallet_file(index);
+        let zx1 = Zx1::new(net).keypair(&file);
+        let made = zx1.json(["register", "--name", name, "--uri", "https://example.org/a.json", "--yes"]);
+        for (key, scopes) in keys {
+            zx1.json(["keys", "add", path(key), "--scopes", scopes, "--yes"]);
+        }
+        zx1.json(["stake", "lock", "30", "--yes"]);
+        zx1.json(["lease", "pay", "--yes"]);
+        let mint = text(&made["agent"]).to_owned();
+        Self { zx1, mint, node: None, address: String::new(), bootstrap: None }
+    }
+
+    /// With its wallet as the key of every scope.
+    fn simple(net: &Localnet, index: usize, name: &str) -> Self {
+        let file = net.wallet_file(index);
+        Self::new(net, index, name, &[(&file, "pay,batch,deal,peer")])
+    }
+
+    /// Starts the node and waits until it serves.
+    fn start(&mut self, options: &[&str]) {
+        let listen = match self.address.split_once("/p2p/") {
+            Some((address, _)) => address.to_owned(),
+            None => "/ip4/127.0.0.1/tcp/0".to_owned(),
+        };
+        let mut line = vec!["node", "run", "--api", "127.0.0.1:0", "--no-mdns", "--listen", &listen];
+        if let Some(bootstrap) = &self.bootstrap {
+            line.extend(["--bootstrap", bootstrap]);
+        }
+        line.extend(options);
+        let node = self.zx1.spawn(line);
+        node.wait_for("\"ready\":true");
+        self.node = Some(node);
+        self.address = wait_until("the node listens", || {
+            let status = self.status();
+            let listening = status["identity"]["listening"].as_array().unwrap().first().cloned()?;
+            Some(format!("{}/p2p/{}", text(&listening), text(&status["identity"]["peer"])))
+        });
+    }
+
+    fn status(&self) -> Value {
+        self.zx1.json(["node", "status"])
+    }
+
+    fn json(&self, line: &[&str]) -> Value {
+        self.zx1.json(line)
+    }
+
+    /// Sends, and returns the number of the message.
+    fn send(&self, line: &[&str]) -> u64 {
+        let sent = self.zx1.json(line);
+        sent["draft"].as_u64().unwrap_or_else(|| panic!("{sent}"))
+    }
+
+    /// Waits until a message of the outbox is in this state.
+    fn wait_for(&self, draft: u64, state: &str) -> Value {
+        let number = draft.to_string();
+        let mut last = Value::Null;
+        wait_until(&format!("message {draft} is {state}; it is {last}"), || {
+            last = self.zx1.json(["message", "show", &number]);
+            (last["state"] == state).then(|| last.clone())
+        })
+    }
+
+    fn inbox(&self) -> Vec<Value> {
+        self.json(&["message", "inbox"])["messages"].as_array().unwrap().clone()
+    }
+
+    fn phase(&self, conversation: &str) -> String {
+        text(&self.json(&["negotiate", "show", conversation])["phase"]).to_owned()
+    }
+
+    /// Entries of the log, as (direction, type).
+    fn logged(&self) -> Vec<(String, String)> {
+        let listed = self.json(&["log", "list"]);
+        let entries = listed["entries"].as_array().unwrap();
+        entries.iter().map(|it| (text(&it["direction"]).to_owned(), text(&it["type"]).to_owned())).collect()
+    }
+
+    fn stop(&mut self) {
+        self.zx1.json(["node", "stop"]);
+        let status = self.node.take().unwrap().wait();
+        assert!(status.success(), "{status}");
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
+}
+
+fn path(file: &Path) -> &str {
+    file.to_str().unwrap()
+}
+
+/// Waits until these nodes have a mesh together.
+fn wait_for_mesh(owner: &Owner) {
+    wait_until("a peer is in the mesh", || {
+        let peers = owner.json(&["node", "peers"]);
+        let peers = peers.as_array().or_else(|| peers["peers"].as_array()).unwrap().clone();
+        peers.iter().any(|peer| peer["mesh"].as_array().is_some_and(|mesh| mesh.len() == 3)).then_some(())
+    });
+}
+
+#[test]
+fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
+    let net = Localnet::builder().start();
+    let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    alice.start(&["--name", "alice"]);
+    bob.bootstrap = Some(alice.address.clone());
+    bob.start(&["--name", "bob"]);
+    for owner in [&alice, &bob] {
+        wait_for_mesh(owner);
+        let status = owner.status();
+        assert_eq!((&status["standing"]["is_good"], &status["owns_log"]), (&true.into(), &true.into()), "{status}");
+    }
+
+    // Found by what it advertises, with nobody between them.
+    let advert = bob.send(&["advertise", "translate", "german", "--unit", "XNO", "--price", "5", "--ttl", "1h"]);
+    bob.wait_for(advert, "sent");
+    let found = wait_until("the advert is heard", || {
+        let found = alice.json(&["discover"]);
+        found["adverts"].as_array().unwrap().first().cloned()
+    });
+    assert_eq!((text(&found["agent"]), text(&found["price"])), (bob.mint.as_str(), "5"));
+
+    // PROPOSE, COUNTER, ACCEPT, DELIVER.
+    let proposed = alice.send(&["negotiate", "propose", &bob.mint, "--value", "250", "--text", "3 pages"]);
+    let proposed = alice.wait_for(proposed, "acknowledged");
+    let deal = text(&proposed["conversation"]).to_owned();
+    let received = bob.inbox();
+    assert_eq!(received.len(), 1, "{received:?}");
+    assert_eq!((text(&received[0]["sender"]), text(&received[0]["type"])), (alice.mint.as_str(), "propose"));
+    assert_eq!(received[0]["message"], proposed["message"]);
+    let countered = bob.send(&["negotiate", "counter", &deal, "--value", "300"]);
+    bob.wait_for(countered, "acknowledged");
+    let accepted = alice.send(&["negotiate", "accept", &deal]);
+    alice.wait_for(accepted, "acknowledged");
+    let delivered = bob.send(&["negotiate", "deliver", &deal, "--text", "drei Seiten"]);
+    bob.wait_for(delivered, "acknowledged");
+    assert_eq!(alice.phase(&deal), bob.phase(&deal));
+    // The table refuses what is no next move, before anything is signed.
+    let line = ["message", "send", "accept", "--to", &bob.mint, "--conversation", &deal, "--value", "300"];
+    alice.zx1.run(line).fails_with(7594);
+
+    let own = |logged: Vec<(String, String)>, direction: &str| {
+        let kinds = logged.into_iter().filter(|(of, kind)| of == direction && kind != "beacon" && kind != "advertise");
+        kinds.map(|(_, kind)| kind).collect::<Vec<_>>()
+    };
+    assert_eq!(own(alice.logged(), "sent"), ["propose", "accept"]);
+    assert_eq!(own(alice.logged(), "received"), ["counter", "deliver"]);
+    assert_eq!(own(bob.logged(), "sent"), ["counter", "deliver"]);
+    assert_eq!(own(bob.logged(), "received"), ["propose", "accept"]);
+
+    // A reader goes on where it stopped.
+    let page = alice.json(&["message", "inbox", "--limit", "1", "--ack"]);
+    let rest = alice.json(&["message", "inbox", "--after", text(&page["next"])]);
+    assert_eq!(rest["acknowledged"], page["next"]);
+    assert_eq!(rest["messages"][0]["type"], "deliver");
+    alice.stop();
+    bob.stop();
+    // The log is free again, and nothing says that a node runs.
+    alice.zx1.run(["node", "status"]).fails_with(7592);
+}
+
+#[test]
+fn what_was_queued_or_received_survives_kill_9_and_is_there_once() {
+    let net = Localnet::builder().start();
+    let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    alice.start(&[]);
+    bob.bootstrap = Some(alice.address.clone());
+    bob.start(&[]);
+    wait_for_mesh(&alice);
+    let line = ["negotiate", "propose", &bob.mint, "--value", "1", "--name", "first"];
+    let first = alice.send(&line);
+    alice.wait_for(first, "acknowledged");
+    bob.node.take().unwrap().kill9();
+
+    // Bob is away: the draft waits, unsigned. The same intent again is the same message.
+    let line = ["negotiate", "propose", &bob.mint, "--value", "2", "--name", "second"];
+    let second = alice.send(&line);
+    assert_eq!(alice.send(&line), second);
+    wait_until("it was tried", || {
+        let shown = alice.json(&["message", "show", &second.to_string()]);
+        (shown["tries"].as_u64()? > 0 && shown["message"].is_null()).then_some(())
+    });
+    alice.node.take().unwrap().kill9();
+    alice.start(&[]);
+    let shown = alice.json(&["message", "show", &second.to_string()]);
+    assert_eq!((text(&shown["state"]), text(&shown["name"])), ("queued", "second"));
+
+    bob.start(&[]);
+    alice.wait_for(second, "acknowledged");
+    let values: Vec<String> = bob
+        .inbox()
+        .iter()
+        .map(|message| text(&message["payload"]["value"]).to_owned())
+        .collect();
+    assert_eq!(values, ["1", "2"]);
+    let proposals = alice.logged().into_iter().filter(|(_, kind)| kind == "propose").count();
+    assert_eq!(proposals, 2, "each was signed once");
+}
+
+#[test]
+fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
+    let net = Localnet::builder().start();
+    let keys = tempfile::tempdir().unwrap();
+    let key = |name: &str| -> PathBuf {
+        let file = keys.path().join(name);
+        Zx1::new(&net).run(["key", "new", "--out", path(&file)]).ok();
+        file
+    };
+    let (peer, deal) = (key("peer.json"), key("deal.json"));
+    let mut alice = Owner::new(&net, 0, "alice", &[(&peer, "peer"), (&deal, "deal")]);
+    let mut bob = Owner::simple(&net, 1, "bob");
+    bob.start(&[]);
+    alice.bootstrap = Some(bob.address.clone());
+    alice.start(&["--keypair", path(&peer)]);
+    wait_for_mesh(&alice);
+
+    // Registered, without stake: its node runs, says why nobody listens, and nobody does.
+    let file = net.wallet_file(2);
+    let zx1 = Zx1::new(&net).keypair(&file);
+    let made = zx1.json(["register", "--name", "carol", "--uri", "https://example.org/a.json", "--yes"]);
+    zx1.json(["keys", "add", path(&file), "--scopes", "deal,peer", "--yes"]);
+    let mint = text(&made["agent"]).to_owned();
+    let mut carol = Owner { zx1, mint, node: None, address: String::new(), bootstrap: Some(bob.address.clone()) };
+    carol.start(&[]);
+    let status = carol.status();
+    assert_eq!(status["standing"]["is_good"], false, "{status}");
+    assert!(text(&status["standing"]["missing"]).contains("no stake"), "{status}");
+    // With --dev it speaks all the same, as a liar's would.
+    carol.stop();
+    carol.start(&["--dev"]);
+    wait_for_mesh(&carol);
+    let advert = carol.send(&["advertise", "spam", "--unit", "XNO", "--price", "1", "--ttl", "1h"]);
+    carol.wait_for(advert, "sent");
+    wait_until("bob has judged it", || {
+        let messages = bob.status()["messages"].clone();
+        (messages["ignored"].as_u64()? > 0).then_some(())
+    });
+    assert_eq!(bob.json(&["discover"])["adverts"].as_array().unwrap().len(), 0);
+
+    // Alice's node cannot bind her: the deal waits for the process that holds the deal key, and its limits.
+    let waiting = alice.send(&["negotiate", "propose", &bob.mint, "--value", "7"]);
+    wait_until("it waits for a signer", || {
+        let shown = alice.json(&["message", "show", &waiting.to_string()]);
+        shown["why"].as_str()?.contains("signer").then_some(())
+    });
+    let line = ["node", "signer", "--keypair", path(&deal), "--max-value", "10"];
+    let _signer = alice.zx1.spawn(line);
+    alice.wait_for(waiting, "acknowledged");
+    let greedy = alice.send(&["negotiate", "propose", &bob.mint, "--value", "11"]);
+    let refused = alice.wait_for(greedy, "refused");
+    assert!(text(&refused["why"]).contains("exceeds the limit of 10"), "{refused}");
+    assert_eq!(bob.inbox().len(), 1);
+}
