@@ -68,8 +68,8 @@ pub fn served(document: &'static str) -> Response {
     text(StatusCode::OK, "application/json", document)
 }
 
-/// By name on every level, whatever the order of the map's own is.
-fn sorted(value: Value) -> Value {
+/// A document by name on every level, whatever the order of the map's own is.
+pub fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let map: BTreeMap<String, Value> = map.into_iter().map(|(name, it)| (name, sorted(it))).collect();
