@@ -195,3 +195,124 @@ fn has_all<T: AsRef<str>>(caps: &[String], want: &[T]) -> bool {
 fn is_same(one: &wire::Advert, other: &wire::Advert) -> bool {
     one.schema == other.schema && one.contract == other.contract
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zx1_protocol::draft::Draft;
+    use zx1_protocol::envelope::BROADCAST;
+    use zx1_protocol::ids::ConversationId;
+    use zx1_protocol::units::Slot;
+
+    const ME: AgentId = AgentId([1; 32]);
+    const NOW: u64 = 1_700_000_000_000_000;
+    const SECOND: u64 = 1_000_000;
+
+    fn key() -> WalletKey {
+        WalletKey::from(ed25519_dalek::SigningKey::from_bytes(&[5; 32]).verifying_key().to_bytes())
+    }
+
+    /// What an agent says to all at a time.
+    fn hear(heard: &mut Heard, sender: AgentId, msg_type: MsgType, payload: &[u8], at: u64) -> bool {
+        let draft = Draft {
+            msg_type,
+            sender,
+            recipient: BROADCAST,
+            timestamp: at,
+            block_ref: Slot(1),
+            nonce: at,
+            conversation_id: ConversationId([0; 16]),
+            payload,
+        };
+        let bytes = draft.sign(|_| [0; 64]).unwrap();
+        heard.take(&Envelope::decode(&bytes).unwrap(), &key(), at)
+    }
+
+    fn advert(caps: &[&'static str], schema: &'static str, ttl: u32) -> Vec<u8> {
+        let advert = Advertise { caps: caps.to_vec(), schema, unit: "XNO", price: 5, contract: None, ttl };
+        advert.to_payload().unwrap()
+    }
+
+    fn search(want: &[&'static str]) -> Vec<u8> {
+        Discover { want: want.to_vec(), max: 5 }.to_payload().unwrap()
+    }
+
+    #[test]
+    fn an_advert_stands_for_its_time_and_is_found_by_all_that_it_names() {
+        let mut heard = Heard::new(ME);
+        assert!(hear(&mut heard, AgentId([2; 32]), MsgType::Advertise, &advert(&["a", "b"], "", 10), NOW));
+        let wanted = |heard: &Heard, want: &[&str], at: u64| {
+            heard.adverts(&want.iter().map(ToString::to_string).collect::<Vec<_>>(), at).len()
+        };
+        assert_eq!([wanted(&heard, &[], NOW), wanted(&heard, &["b", "a"], NOW)], [1, 1]);
+        assert_eq!(wanted(&heard, &["a", "c"], NOW), 0);
+        assert_eq!([9, 10].map(|after| wanted(&heard, &["a"], NOW + after * SECOND)), [1, 0]);
+        // The same schema again replaces it, another one stands beside it, and what has ended takes it away.
+        hear(&mut heard, AgentId([2; 32]), MsgType::Advertise, &advert(&["z"], "", 10), NOW + 1);
+        assert_eq!([wanted(&heard, &["a"], NOW + 1), wanted(&heard, &["z"], NOW + 1)], [0, 1]);
+        hear(&mut heard, AgentId([2; 32]), MsgType::Advertise, &advert(&["z"], "other", 10), NOW + 2);
+        assert_eq!(wanted(&heard, &["z"], NOW + 2), 2);
+        hear(&mut heard, AgentId([2; 32]), MsgType::Advertise, &advert(&["z"], "", 0), NOW + 3);
+        assert_eq!(wanted(&heard, &["z"], NOW + 3), 1);
+    }
+
+    #[test]
+    fn one_agent_has_at_most_32_adverts_and_none_stands_longer_than_a_day() {
+        let mut heard = Heard::new(ME);
+        for count in 0..40u64 {
+            let schema: &'static str = Box::leak(count.to_string().into_boxed_str());
+            hear(
+                &mut heard,
+                AgentId([2; 32]),
+                MsgType::Advertise,
+                &advert(&["a"], schema, u32::MAX),
+                NOW + count,
+            );
+        }
+        assert_eq!(heard.adverts(&[], NOW + 40).len(), MAX_ADVERTS);
+        assert_eq!(heard.adverts(&[], NOW + MAX_ADVERT_LIFE + 40).len(), 0);
+    }
+
+    #[test]
+    fn a_search_for_what_this_agent_advertises_is_answered_once() {
+        let mut heard = Heard::new(ME);
+        let own = advert(&["a", "b"], "", 60);
+        hear(&mut heard, AgentId([2; 32]), MsgType::Discover, &search(&["a"]), NOW);
+        assert!(heard.answers().is_empty(), "it advertises nothing");
+        heard.advertise_own(&own);
+        hear(&mut heard, AgentId([2; 32]), MsgType::Discover, &search(&["c"]), NOW + 1);
+        assert!(!heard.is_wanted());
+        hear(&mut heard, AgentId([2; 32]), MsgType::Discover, &search(&["b"]), NOW + 2);
+        assert_eq!(heard.answers(), [own]);
+        assert!(heard.answers().is_empty());
+    }
+
+    #[test]
+    fn names_peers_and_ratings_are_what_others_said() {
+        let mut heard = Heard::new(ME);
+        let other = AgentId([2; 32]);
+        let beacon = Beacon { agent_id: other, verifying_key: key(), name: "bob" }.to_bytes();
+        assert!(hear(&mut heard, other, MsgType::Beacon, &beacon, NOW));
+        let rating = Feedback {
+            conversation_id: ConversationId([3; 16]),
+            target_agent: other,
+            score: 50,
+            outcome: 2,
+            is_dispute: false,
+            role: 0,
+        };
+        assert!(hear(&mut heard, AgentId([4; 32]), MsgType::Feedback, &rating.to_cbor().unwrap(), NOW + 1));
+        let agents = heard.agents();
+        assert_eq!(agents.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["", "bob"]);
+        let peer = peer_of_key(&key()).unwrap().to_string();
+        assert_eq!(agents[1].peers, [peer.clone()]);
+        assert!(heard.agent_of(&peer).is_some() && heard.agent_of("x").is_none());
+        let reputation = heard.reputation(&other).unwrap();
+        assert_eq!(
+            (reputation.reliability, reputation.tasks, reputation.source.as_str()),
+            (50_000, 1, "heard")
+        );
+        assert_eq!(heard.reputation(&ME), None);
+        assert!(!hear(&mut heard, ME, MsgType::Beacon, &beacon, NOW + 2), "its own copy says nothing new");
+    }
+}

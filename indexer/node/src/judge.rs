@@ -297,3 +297,134 @@ fn lacks_standing(reason: &Reason) -> bool {
 pub fn reckoned(slot: Slot, micros: u64) -> Slot {
     Slot(slot.0.saturating_add(micros / crate::defaults::SLOT_MICROS))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ed25519_dalek::{Signer as _, SigningKey};
+    use zx1_home::FixedClock;
+    use zx1_mesh::facts::Stake;
+    use zx1_protocol::draft::Draft;
+    use zx1_protocol::envelope::{BROADCAST, MsgType};
+    use zx1_protocol::ids::ConversationId;
+    use zx1_protocol::lease::Lease;
+    use zx1_protocol::units::MicroUsdc;
+
+    const ME: AgentId = AgentId([1; 32]);
+    const OTHER: AgentId = AgentId([2; 32]);
+    const NOW_MS: u64 = 1_700_000_000_000;
+    const CHAIN: Chain = Chain { slot: Slot(500), min_stake: MicroUsdc(10) };
+
+    fn signing() -> SigningKey {
+        SigningKey::from_bytes(&[5; 32])
+    }
+
+    fn wallet(key: &SigningKey) -> WalletKey {
+        WalletKey::from(key.verifying_key().to_bytes())
+    }
+
+    fn message(msg_type: MsgType, channel: Channel, nonce: u64, published_by: &SigningKey) -> Message {
+        let is_direct = channel == Channel::Direct;
+        let draft = Draft {
+            msg_type,
+            sender: OTHER,
+            recipient: if is_direct { ME } else { BROADCAST },
+            timestamp: NOW_MS * 1_000,
+            block_ref: Slot(500),
+            nonce,
+            conversation_id: ConversationId([3; 16]),
+            payload: b"free text",
+        };
+        let bytes = draft.sign(|bytes| signing().sign(bytes).to_bytes()).unwrap();
+        Message { bytes: bytes.into(), channel, author: wallet(published_by), forwarder: PeerId::random() }
+    }
+
+    fn judge(mode: Mode) -> (Arc<Judge>, mpsc::Receiver<ScoreChange>, FixedClock) {
+        let clock = FixedClock::new(NOW_MS);
+        let (judge, changes) = Judge::new(ME, mode, Arc::new(clock.clone()));
+        judge.set_chain(CHAIN);
+        (Arc::new(judge), changes, clock)
+    }
+
+    fn facts(stake: u64) -> Facts {
+        Facts {
+            keys: of_any_scope(&wallet(&signing())).into_iter().collect(),
+            stake: Some(Stake { amount: MicroUsdc(stake), is_queued: false }),
+            lease: Some(Lease { paid_through: Epoch::from_unix_micros(NOW_MS * 1_000) }),
+            ..Facts::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_waits_for_facts_and_its_author_gains_what_they_say() {
+        let (judge, mut changes, _) = judge(Mode::Enforced);
+        let first =
+            tokio::spawn(judge.judge(&message(MsgType::Advertise, Channel::Broadcast, 1, &signing())));
+        let batch = judge.due().pop().unwrap();
+        assert_eq!((judge.tally().waiting, batch.lookups[0].0), (1, OTHER));
+        judge.answer(batch.id, vec![(OTHER, Some(facts(10)))]);
+        assert_eq!(first.await.unwrap(), Verdict::Accept);
+        let author = peer_of_key(&wallet(&signing())).unwrap();
+        assert_eq!(changes.try_recv(), Ok((author, 1_000)));
+        assert_eq!(judge.keys(&OTHER, &wallet(&signing())).len(), 1);
+        // The same once more is a replay, and blames nobody.
+        let again = judge.judge(&message(MsgType::Advertise, Channel::Broadcast, 1, &signing())).await;
+        assert!(matches!(again, Verdict::Ignore(_)), "{again:?}");
+        assert_eq!(judge.tally().accepted, 1);
+    }
+
+    #[tokio::test]
+    async fn without_stake_it_is_ignored_and_the_author_gains_nothing() {
+        let (judge, mut changes, _) = judge(Mode::Enforced);
+        let verdict =
+            tokio::spawn(judge.judge(&message(MsgType::Advertise, Channel::Broadcast, 1, &signing())));
+        let batch = judge.due().pop().unwrap();
+        judge.answer(batch.id, vec![(OTHER, Some(facts(9)))]);
+        let too_small = Reason::StakeTooSmall { stake: MicroUsdc(9), minimum: MicroUsdc(10) };
+        assert_eq!(verdict.await.unwrap(), Verdict::Ignore(too_small.code()));
+        assert_eq!(changes.try_recv().unwrap().1, 0);
+    }
+
+    #[tokio::test]
+    async fn true_bytes_under_another_author_blame_only_who_brought_them() {
+        let (judge, ..) = judge(Mode::Enforced);
+        let thief = SigningKey::from_bytes(&[6; 32]);
+        let stolen = message(MsgType::Advertise, Channel::Broadcast, 1, &thief);
+        assert_eq!(judge.judge(&stolen).await, Verdict::Misattributed(Reason::Source.code()));
+        assert!(judge.due().is_empty(), "the cluster is not asked for it");
+        let wrong = message(MsgType::Advertise, Channel::Notary, 1, &signing());
+        assert!(matches!(judge.judge(&wrong).await, Verdict::Misattributed(_)));
+        let garbage = Message { bytes: vec![0xff; 40].into(), ..wrong };
+        assert!(matches!(judge.judge(&garbage).await, Verdict::Reject(_)));
+    }
+
+    #[tokio::test]
+    async fn what_waits_too_long_is_ignored() {
+        let (judge, _, clock) = judge(Mode::Enforced);
+        let verdict =
+            tokio::spawn(judge.judge(&message(MsgType::Advertise, Channel::Broadcast, 1, &signing())));
+        let batch = judge.due().pop().unwrap();
+        judge.failed(batch.id);
+        clock.advance(4_001);
+        judge.due();
+        assert_eq!(verdict.await.unwrap(), Verdict::Ignore(Reason::WaitedTooLong.code()));
+        assert!(judge.tally().is_away);
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_brings_too_much_loses_a_point_a_message() {
+        let (judge, mut changes, _) = judge(Mode::Dev);
+        let mut refused = 0;
+        let forwarder = PeerId::random();
+        for nonce in 1..=210 {
+            let message =
+                Message { forwarder, ..message(MsgType::Deliver, Channel::Direct, nonce, &signing()) };
+            if judge.judge(&message).await == Verdict::Ignore(Reason::DirectRate.code()) {
+                refused += 1;
+            }
+        }
+        assert_eq!(refused, 10);
+        let last = std::iter::from_fn(|| changes.try_recv().ok()).last();
+        assert_eq!(last, Some((forwarder, -1_000)));
+    }
+}
