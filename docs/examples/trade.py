@@ -55,13 +55,15 @@ def sell(what, price):
     send(f"advertise {what} {time.time()}", "advertise", fields=fields)
     for message in messages():
         deal, other = message["conversation"], message["sender"]
-        if message["type"] == "propose" and int(message["payload"]["value"]) >= price:
-            bid = message["payload"]["value"]
+        phases = {it["conversation"]: it["phase"] for it in ask("GET", "/v1/conversations")}
+        is_open = message["type"] == "propose" and phases.get(deal) in ("proposer_bid", "agreed")
+        bid = message["payload"]["value"] if is_open else "0"
+        if is_open and int(bid) >= price:
             send(f"accept {deal}", "accept", recipient=other, conversation=deal, value=bid)
             send(f"deliver {deal}", "deliver", recipient=other, conversation=deal, text=f"{what}: done")
             handled(message)
             return print(f"sold {what} to {other} for {bid}")
-        if message["type"] == "propose":
+        if is_open:
             send(f"reject {deal}", "reject", recipient=other, conversation=deal)
         handled(message)
 

@@ -85,7 +85,7 @@ fn document() -> Value {
             "description": "What the websocket of an agent's mesh node sends. All else of the local API: openapi.json. \
                 The reader sends nothing. One that is too slow is closed with a reason, and resumes with `after` behind \
                 the last message that it has.",
-            "license": { "name": "AGPL-3.0-or-later" },
+            "license": { "name": "AGPL-3.0-or-later", "url": "https://www.gnu.org/licenses/agpl-3.0.html" },
         },
         "defaultContentType": "application/json",
         "servers": {

@@ -58,16 +58,6 @@ fn named(text: &str) -> BTreeSet<String> {
     words.filter(ours).map(str::to_owned).collect()
 }
 
-/// What promtool is asked about: without the figures of libp2p, whose names are not ours.
-fn own(text: &str) -> String {
-    let is_foreign = |line: &&str| {
-        let of_comment = ["# HELP ", "# TYPE ", "# UNIT "].iter().find_map(|start| line.strip_prefix(start));
-        let name = of_comment.unwrap_or(line);
-        name.starts_with("libp2p_") || name.starts_with("gossipsub_")
-    };
-    text.lines().filter(|line| !is_foreign(line)).fold(String::new(), |all, line| all + line + "\n")
-}
-
 /// The names of the alerts.
 fn alerts() -> Vec<String> {
     let rules = read("alerts.yml");
@@ -97,13 +87,12 @@ fn promtool_finds_nothing_in_the_metrics_and_all_that_is_asked_for_is_served() {
     let net = Localnet::builder().start();
     let mut everything = BTreeSet::new();
     for (prefix, server) in all(&net).into_iter().chain([("zx1_node", node(&net))]) {
-        let everything_served = server.metrics();
-        let text = own(&everything_served);
+        let text = server.metrics();
         let mut command = promtool();
         command.args(["check", "metrics"]);
         let output = checked(command, &text);
         assert!(output.status.success() && output.stderr.is_empty(), "{prefix}: {output:?}");
-        let names = served(&everything_served);
+        let names = served(&text);
         for name in [format!("{prefix}_build_info"), "process_open_fds".to_owned()] {
             assert!(names.contains(&name), "{name}: {text}");
         }
