@@ -68,8 +68,8 @@ pub fn served(document: &'static str) -> Response {
     text(StatusCode::OK, "application/json", document)
 }
 
-/// By name on every level, whatever the order of the map's own is.
-fn sorted(value: Value) -> Value {
+/// A document by name on every level, whatever the order of the map's own is.
+pub fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let map: BTreeMap<String, Value> = map.into_iter().map(|(name, it)| (name, sorted(it))).collect();
@@ -282,6 +282,10 @@ fn name_of(method: &str, path: &str, is_list: bool) -> String {
 }
 
 fn singular(word: &str) -> &str {
+    // The word has no plural.
+    if word == "outbox" {
+        return "draft";
+    }
     match word.strip_suffix("es") {
         Some(stem) if stem.ends_with("ch") => stem,
         _ => word.strip_suffix('s').unwrap_or(word),
@@ -314,6 +318,8 @@ mod tests {
             ("post", "/contracts", false, "postContract"),
             ("post", "/contracts/{id}/back_out", false, "backOutContract"),
             ("delete", "/contracts/{id}", false, "deleteContract"),
+            ("get", "/v1/outbox", false, "getOutbox"),
+            ("get", "/v1/outbox/{draft}", false, "getDraft"),
             ("get", "/openapi.json", false, "getOpenapiJson"),
         ] {
             assert_eq!(name_of(method, path, is_list), name, "{method} {path}");

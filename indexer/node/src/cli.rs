@@ -2,7 +2,7 @@
 
 use crate::defaults::LISTEN;
 use crate::error::{Error, Result};
-use crate::http::openapi;
+use crate::http::{asyncapi, openapi};
 use crate::server::{Config, Server};
 use clap::Args;
 use libp2p::Multiaddr;
@@ -69,6 +69,9 @@ pub struct NodeArgs {
     /// Print the OpenAPI document of the local API, and exit
     #[arg(long)]
     pub print_openapi: bool,
+    /// Print the AsyncAPI document of the websocket, and exit
+    #[arg(long)]
+    pub print_asyncapi: bool,
     /// Agent where nothing else names one; zx1 node run passes it
     #[arg(long, value_name = "MINT", hide = true)]
     pub default_agent: Option<String>,
@@ -146,6 +149,10 @@ impl NodeArgs {
     pub async fn serve(self) -> Result<()> {
         if self.print_openapi {
             print!("{}", openapi::text());
+            return Ok(());
+        }
+        if self.print_asyncapi {
+            print!("{}", asyncapi::text());
             return Ok(());
         }
         let config = self.configuration()?;

@@ -1,6 +1,7 @@
 //! The local API: REST and a websocket for the agent's own programs, on loopback with a token, and on a socket that only
 //! the same user reaches.
 
+pub mod asyncapi;
 mod news;
 pub mod openapi;
 mod routes;
@@ -105,13 +106,14 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(routes::stop))
         .routes(routes!(routes::metrics))
         .routes(routes!(routes::healthz))
-        .routes(routes!(openapi::served));
+        .routes(routes!(openapi::served))
+        .routes(routes!(asyncapi::served));
     OpenApiRouter::with_openapi(openapi::base()).merge(openapi::refused(all))
 }
 
-/// Who has the token is the agent's own program. Health is for whoever watches the process.
+/// Who has the token is the agent's own program. Health and the documents are for whoever watches the process.
 async fn token(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
-    let open = matches!(request.uri().path(), "/healthz" | "/openapi.json");
+    let open = openapi::OPEN.contains(&request.uri().path());
     let header = request.headers().get(header::AUTHORIZATION).and_then(|header| header.to_str().ok());
     let given = header.and_then(|header| header.strip_prefix("Bearer ")).unwrap_or_default();
     if open || is_same(given.as_bytes(), app.inner.token.as_bytes()) {

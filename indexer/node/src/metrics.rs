@@ -121,3 +121,26 @@ impl Collector for Mesh {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zx1_mesh::counts::Counts;
+
+    #[test]
+    fn the_operators_page_explains_every_reason() {
+        let page = include_str!("../../../docs/node.md");
+        let (refused, dropped) = page.split_once("Of `zx1_node_transport_dropped_total`").unwrap();
+        let refused = refused.split_once("\n### Reasons\n").unwrap().1;
+        let is_explained = |part: &str, name: &str| {
+            let rows = part.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+            rows.flat_map(|cell| cell.split(", ")).any(|word| word == format!("`{name}`"))
+        };
+        for (name, _) in Counts::default().refusals() {
+            assert!(is_explained(refused, name), "docs/node.md does not explain {name}");
+        }
+        for reason in Dropped::ALL {
+            assert!(is_explained(dropped, &format!("{reason:?}")), "docs/node.md does not explain {reason:?}");
+        }
+    }
+}

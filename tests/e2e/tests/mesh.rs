@@ -274,3 +274,29 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
     assert!(text(&refused["why"]).contains("exceeds the limit of 10"), "{refused}");
     assert_eq!(bob.inbox().len(), 1);
 }
+
+/// `docs/examples/trade.py`, as its readers would run it: by node.sock in each agent's folder.
+#[test]
+fn a_program_in_python_trades_by_the_local_api() {
+    let net = Localnet::builder().start();
+    let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    alice.start(&[]);
+    bob.bootstrap = Some(alice.address.clone());
+    bob.start(&[]);
+    wait_for_mesh(&alice);
+    wait_for_mesh(&bob);
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/trade.py");
+    let run = |owner: &Owner, role: &str| {
+        let mut command = std::process::Command::new("python3");
+        command.arg(&program).arg(owner.zx1.home().join("agents").join(&owner.mint));
+        command.args([role, "translate", "250"]);
+        Running::start(command)
+    };
+    let (mut seller, mut buyer) = (run(&bob, "sell"), run(&alice, "buy"));
+    buyer.wait_for(&format!("bought from {}: translate: done", bob.mint));
+    seller.wait_for(&format!("sold translate to {} for 250", alice.mint));
+    assert!(buyer.wait().success() && seller.wait().success());
+    let deals: Vec<Value> = bob.inbox();
+    assert_eq!(deals.len(), 0, "the seller has handled what it got: {deals:?}");
+    assert_eq!(alice.logged().iter().filter(|(of, kind)| of == "received" && kind == "deliver").count(), 1);
+}

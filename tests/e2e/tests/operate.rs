@@ -21,6 +21,8 @@ use zx1_e2e::{Localnet, Running, binary};
 pub struct Server {
     pub process: Running,
     pub url: String,
+    /// What requests carry, where they must.
+    token: Option<String>,
     _data: tempfile::TempDir,
 }
 
@@ -41,15 +43,22 @@ impl Server {
 
     fn begin<A: AsRef<OsStr>>(mut command: Command, arguments: impl IntoIterator<Item = A>) -> Server {
         let data = tempfile::tempdir().unwrap();
-        command.args(arguments).arg("--data").arg(data.path().join("data")).current_dir(data.path());
-        for variable in ["FIX_LOG", "ZX1_INDEXER_LOG", "ZX1_SPONSOR_LOG"] {
+        command.args(arguments).arg("--data").arg(data.path().join("data"));
+        Server::run(command, data)
+    }
+
+    /// Runs a command until it is ready.
+    #[track_caller]
+    fn run(mut command: Command, data: tempfile::TempDir) -> Server {
+        command.current_dir(data.path());
+        for variable in ["FIX_LOG", "ZX1_INDEXER_LOG", "ZX1_SPONSOR_LOG", "ZX1_NODE_LOG"] {
             command.env_remove(variable);
         }
         let process = Running::start(command);
         let said = process.wait_for("\"ready\":true");
         let line = said.lines().find(|line| line.contains("\"ready\":true")).unwrap();
         let ready: Value = serde_json::from_str(line).unwrap();
-        Server { url: ready["url"].as_str().unwrap().to_owned(), process, _data: data }
+        Server { url: ready["url"].as_str().unwrap().to_owned(), process, token: None, _data: data }
     }
 
     /// What it has logged so far: all that it said but its ready line.
@@ -66,6 +75,9 @@ impl Server {
             let mut request = reqwest::Client::new().get(format!("{}{path}", self.url));
             if let Some(accept) = accept {
                 request = request.header("accept", accept);
+            }
+            if let Some(token) = &self.token {
+                request = request.bearer_auth(token);
             }
             let response = request.send().await.unwrap();
             let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
@@ -97,6 +109,25 @@ pub fn all(net: &Localnet) -> [(&'static str, Server); 3] {
             ),
         ),
     ]
+}
+
+/// A node of an agent that is not registered on this cluster.
+#[track_caller]
+pub fn node(net: &Localnet) -> Server {
+    const MINT: &str = "6tBou5MHL5aWpDy6cgf3wiwGGK2mR8qs68ujtpaoWrf2";
+    let data = tempfile::tempdir().unwrap();
+    let mut command = Command::new(binary("zx1-node"));
+    command
+        .args(["--agent", MINT, "--url", net.rpc_url(), "--api", "127.0.0.1:0", "--no-mdns"])
+        .args(["--listen", "/ip4/127.0.0.1/tcp/0"])
+        .arg("--keypair")
+        .arg(net.wallet_file(0))
+        .arg("--home")
+        .arg(data.path());
+    let token = data.path().join("agents").join(MINT).join("node.token");
+    let mut server = Server::run(command, data);
+    server.token = Some(std::fs::read_to_string(token).unwrap().trim().to_owned());
+    server
 }
 
 /// The folder of what operators are given.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use zx1_e2e::binary;
 
-const PROGRAMS: [&str; 6] = ["fix", "fix-server", "nano-escrow", "zx1", "zx1-indexer", "zx1-sponsor"];
-const UNITS: [&str; 3] = ["fix-server", "zx1-indexer", "zx1-sponsor"];
+const PROGRAMS: [&str; 7] =
+    ["fix", "fix-server", "nano-escrow", "zx1", "zx1-indexer", "zx1-node", "zx1-sponsor"];
+const UNITS: [&str; 4] = ["fix-server", "zx1-indexer", "zx1-node@", "zx1-sponsor"];
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn script() -> Command {
@@ -71,6 +72,7 @@ fn expected(zsh: &str) -> BTreeSet<String> {
         "errors.md",
         "fix.md",
         "glossary.md",
+        "node.md",
         "operate.md",
         "protocol.md",
         "release.md",
@@ -82,10 +84,12 @@ fn expected(zsh: &str) -> BTreeSet<String> {
         "compose.yaml",
         "Dockerfile",
         "prometheus.yml",
+        "trade.py",
         "grafana/dashboards.yaml",
         "grafana/datasource.yaml",
         "grafana/indexer.json",
         "grafana/market.json",
+        "grafana/node.json",
     ] {
         all.insert(format!("share/doc/zx1/examples/{example}"));
     }

@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use zx1_server::openapi::{self, Style, refusing};
 
 /// Paths that need no token.
-const OPEN: [&str; 2] = ["/healthz", "/openapi.json"];
+pub(super) const OPEN: [&str; 3] = ["/healthz", "/openapi.json", "/asyncapi.json"];
 
 /// What every route may refuse with, and that it takes the token.
 pub(super) fn refused(all: OpenApiRouter<App>) -> OpenApiRouter<App> {
@@ -50,8 +50,8 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("signer", "the process that holds the deal key", &["signer"]),
     (
         "operations",
-        "health, metrics, this document",
-        &["status", "stop", "healthz", "metrics", "openapi.json"],
+        "health, metrics, this document and that of the websocket",
+        &["status", "stop", "healthz", "metrics", "openapi.json", "asyncapi.json"],
     ),
 ];
 
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_health_and_the_document_need_no_token() {
+    fn only_health_and_the_documents_need_no_token() {
         let document: Value = serde_json::from_str(text()).unwrap();
         for (path, item) in document["paths"].as_object().unwrap() {
             for (method, operation) in item.as_object().unwrap() {

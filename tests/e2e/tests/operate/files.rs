@@ -6,6 +6,9 @@ use std::process::Command;
 use zx1_e2e::binary;
 
 const UNITS: [&str; 3] = ["zx1-indexer", "fix-server", "zx1-sponsor"];
+/// One unit for each agent: the instance is the mint.
+const NODE: &str = "systemd/zx1-node@.service";
+const MINT: &str = "6tBou5MHL5aWpDy6cgf3wiwGGK2mR8qs68ujtpaoWrf2";
 /// Target of the Dockerfile, program, port, and the pages that say that it is well.
 const IMAGES: [(&str, &str, u16, &str); 3] = [
     ("indexer", "zx1-indexer", 8910, "/healthz"),
@@ -58,9 +61,66 @@ fn a_units_command_line_is_understood_and_writes_where_systemd_lets_it() {
     }
 }
 
+/// Whether the node takes these options: they are read before anything is printed.
+#[track_caller]
+fn node_takes<'a>(arguments: impl IntoIterator<Item = &'a str>) {
+    let mut command = Command::new(binary("zx1-node"));
+    let output = command.args(arguments).arg("--print-openapi").env_clear().output().unwrap();
+    assert!(output.status.success() && !output.stdout.is_empty(), "{output:?}");
+}
+
+#[test]
+fn the_units_of_nodes_start_them_as_a_user_of_their_own_with_what_their_files_name() {
+    let text = read(NODE);
+    let line: Vec<&str> = after(&text, "ExecStart=")[0].split_whitespace().collect();
+    assert_eq!((line[0], line[line.len() - 1]), ("zx1-node", "$ZX1_NODE_OPTIONS"));
+    // The example of the options in the unit's own comment, in their place.
+    let options = after(&text, "#   ZX1_NODE_OPTIONS=")[0].split_whitespace();
+    let arguments = line[1..line.len() - 1].iter().map(|word| if *word == "%i" { MINT } else { *word });
+    node_takes(arguments.chain(options));
+    let value_of = |option: &str| line[line.iter().position(|word| *word == option).unwrap() + 1];
+    assert_eq!(value_of("--home"), format!("/var/lib/{}", after(&text, "StateDirectory=")[0]));
+    assert_eq!(value_of("--keypair"), "${CREDENTIALS_DIRECTORY}/keypair");
+    assert_eq!(after(&text, "LoadCredential="), ["keypair:/etc/zx1/node-%i.json"]);
+    assert_eq!(after(&text, "EnvironmentFile="), ["/etc/zx1/node-%i.env"]);
+    let user = after(&text, "User=")[0];
+    assert!(after(&read("systemd/sysusers.conf"), "u ").iter().any(|line| line.starts_with(user)), "{user}");
+    // Its variables are the program's own.
+    let output = Command::new(binary("zx1-node")).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    for name in words(&text, "ZX1_").iter().filter(|name| *name != "ZX1_NODE_OPTIONS") {
+        assert!(help.contains(&format!("[env: {name}=")), "{name}");
+    }
+}
+
+#[test]
+fn the_image_of_a_node_starts_it_and_asks_its_own_ports() {
+    let dockerfile = read("Dockerfile");
+    let stage = dockerfile.split("\nFROM ").find(|stage| stage.starts_with("base AS node\n")).unwrap();
+    let entry: Vec<String> = serde_json::from_str(after(stage, "ENTRYPOINT ")[0]).unwrap();
+    assert_eq!(entry[0], "zx1-node");
+    let volume = after(&dockerfile, "VOLUME ")[0];
+    assert!(entry.windows(2).any(|pair| pair == ["--home", volume]), "{entry:?}");
+    assert_eq!(after(stage, "ENV "), [format!("ZX1_HOME={volume}")]);
+    let compose = read("compose.yaml");
+    let service = compose.split("\n  node:\n").nth(1).unwrap();
+    let command: Vec<String> = serde_json::from_str(after(service, "command: ")[0]).unwrap();
+    node_takes(entry[1..].iter().chain(&command).map(String::as_str));
+    assert_eq!(after(stage, "EXPOSE "), ["4001/tcp 4001/udp"]);
+    assert!(service.contains("ports: [\"4001:4001/tcp\", \"4001:4001/udp\"]"));
+    assert!(stage.contains("http://127.0.0.1:4010/healthz"), "{stage}");
+    let output = Command::new(binary("zx1-node")).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    assert!(help.contains("port 4001") && help.contains("127.0.0.1:4010"), "{help}");
+    for program in ["zx1-node", "zx1"] {
+        let copied = format!("/src/target/release/{program} /usr/local/bin/{program}");
+        assert!(after(stage, "COPY --from=build ").contains(&copied.as_str()), "{program}");
+    }
+}
+
 #[test]
 fn units_are_valid_and_hardened() {
-    for unit in UNITS {
+    for unit in UNITS.into_iter().chain(["zx1-node@"]) {
         let file = ops(&format!("systemd/{unit}.service"));
         let text = read(&format!("systemd/{unit}.service"));
         for line in [
@@ -104,11 +164,11 @@ fn an_images_command_line_port_and_folder_are_those_of_its_program() {
 #[test]
 fn prometheus_asks_each_server_where_it_serves_metrics() {
     let prometheus = read("prometheus.yml");
-    assert_eq!(after(&prometheus, "- targets: "), ["[\"indexer:8910\"]", "[\"market:9100\"]", "[]"]);
+    assert_eq!(after(&prometheus, "- targets: "), ["[\"indexer:8910\"]", "[\"market:9100\"]", "[]", "[]"]);
     assert!(read("Dockerfile").contains("\"--metrics\", \"0.0.0.0:9100\""));
     // The rules know the servers by the same jobs.
     let jobs: Vec<&str> = after(&prometheus, "- job_name: ");
-    assert_eq!(jobs, ["zx1-indexer", "fix-market", "zx1-sponsor"]);
+    assert_eq!(jobs, ["zx1-indexer", "fix-market", "zx1-sponsor", "zx1-node"]);
     assert!(read("alerts.yml").contains(&format!("job=~\"{}\"", jobs.join("|"))));
 }
 
@@ -119,7 +179,7 @@ fn every_variable_of_the_compose_file_is_read_by_its_program() {
         let output = Command::new(binary(program)).arg("--help").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    let helps: String = UNITS.iter().map(|program| help(program)).collect();
+    let helps: String = UNITS.iter().chain(&["zx1-node"]).map(|program| help(program)).collect();
     // Those that are set for a container: a name, a colon.
     let set: Vec<&str> = compose
         .lines()
