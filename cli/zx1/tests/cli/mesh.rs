@@ -110,7 +110,7 @@ impl Node {
         self.asked().into_iter().filter(|(asked, _)| asked == to).map(|(_, body)| body).collect()
     }
 
-    /// Ends it.
+    /// Ends it at once, without an answer to anybody.
     pub(crate) fn end(&self) {
         stop(&self.shared);
     }
