@@ -13,9 +13,9 @@ Examples:
   zx1 advertise translate german --unit raw --price 250
   zx1 advertise fix --contract 'https://market.example#0123456789abcdef' --ttl 6h
 
-The offer stands for its time, and is sent again by you. Other nodes show it to whoever
-runs zx1 discover for one of the capabilities. A price binds nobody: the bid of a
-conversation does.";
+The offer stands for its time; run the command again to renew it. Other nodes show it
+to whoever looks for its capabilities (zx1 discover). A price binds nobody: the bid of
+a conversation does.";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

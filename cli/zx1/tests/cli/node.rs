@@ -101,13 +101,12 @@ fn an_answer_that_is_none_of_a_node_is_refused() {
     node.says("GET /v1/status", json!("Welcome!")).says("GET /v1/outbox", json!({ "no": "list" }));
     home.zx1(["node", "status"]).fails(7593);
     home.zx1(["message", "list"]).fails(7593);
-    let other = json!({ "identity": { "agent": "\u{1b}[2Jbob" } });
     let mut status = mesh::status();
-    status["identity"]["agent"] = other["identity"]["agent"].clone();
+    status["identity"]["agent"] = json!("\u{1b}[2Jbob");
     let home = mesh::home();
     Node::start(&home).says("GET /v1/status", status);
     let refused = home.zx1(["node", "status"]);
-    assert!(refused.fails(7593).contains("it is the node of  [2Jbob.") || refused.err.contains("[2Jbob"));
+    assert!(refused.fails(7593).contains("it is the node of [2Jbob."), "{refused:?}");
     assert!(!refused.err.contains('\u{1b}'), "{refused:?}");
 }
 
@@ -445,7 +444,6 @@ fn one_message_of_the_outbox_is_shown_taken_back_and_settled() {
     let home = mesh::home();
     let node = Node::start(&home);
     let mut queued = draft("queued", false);
-    queued["why"] = json!("the recipient is not\u{9b}reachable");
     queued["why"] = json!("the recipient is not reachable");
     queued["tries"] = json!(3);
     node.says("GET /v1/outbox/7", queued.clone())
