@@ -113,7 +113,8 @@ fn message(refusal: &Refusal) -> String {
         Refusal::NoFeedback { index, count: entries } => {
             format!("No entry {index}: the log has {}.", count(*entries, "entry", "entries"))
         }
-        Refusal::NodeRefused { why, .. } => format!("The node refused: {}", sentence(why)),
+        Refusal::NodeRefused { number: 0, why } => format!("The node refused: {}", sentence(why)),
+        Refusal::NodeRefused { number, why } => format!("The node refused ({number}): {}", sentence(why)),
         Refusal::NodeBroken { why } => {
             format!("The node's local API cannot be used: {}.", why.trim_end_matches('.'))
         }

@@ -279,7 +279,7 @@ refusals! {
     // The agent's mesh node.
     7592 NodeNotRunning { agent: String, why: String } "The node of {agent} does not run: {why}.";
     7593 NodeBroken { why: String } "The node's local API cannot be used: {why}.";
-    7594 NodeRefused { number: u32, why: String } "The node refused: {why}";
+    7594 NodeRefused { number: u32, why: String } "The node refused ({number}): {why}";
 
     // Indexers.
     9619 NotAnIndexer { url: String, detail: String } "The server at {url} does not answer as an indexer ({detail}).";

@@ -122,7 +122,7 @@ fn what_the_node_refuses_is_said_in_its_words_with_a_command_as_the_next_step() 
         node.refuses(&format!("GET /v1/outbox/{code}"), 404, code, "there is none\u{1b}[2J of that number");
         let refused = home.zx1(["message", "show", &code.to_string()]);
         let err = refused.fails(7594);
-        assert!(err.contains("The node refused: There is none"), "{refused:?}");
+        assert!(err.contains(&format!("The node refused ({code}): There is none")), "{refused:?}");
         assert!(err.contains(next) && !err.contains("Ask again") && !err.contains('\u{1b}'), "{refused:?}");
     }
     let said = home.zx1(["message", "show", "9", "--json"]);
