@@ -235,6 +235,18 @@ pub fn seconds(text: &str) -> Option<u32> {
     })
 }
 
+/// Refuses capabilities that the local API cannot tell apart: it separates them with commas.
+///
+/// # Errors
+/// 7400
+pub fn check_caps(caps: &[String]) -> Result<()> {
+    if caps.iter().any(|cap| cap.contains(',')) {
+        let message = "A capability has no comma in it: give several as words of their own.".to_owned();
+        return Err(Error::Usage { message }.into());
+    }
+    Ok(())
+}
+
 /// A moment in microseconds, in words.
 pub fn moment(micros: u64) -> String {
     words::moment(i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX))

@@ -132,6 +132,10 @@ fn after_node(number: u32) -> &'static str {
         7652 => "wait until some of zx1 message list are over, or take them back",
         7653 | 7654 => "zx1 message send --help",
         7656 => "choose another --name; zx1 message list shows those that are taken",
+        7688 => "zx1 message send --help",
+        7695 => "try again in a moment",
+        7696 | 7697 => "zx1 node signer, with limits that allow it",
+        7698 => "zx1 doctor",
         _ => "zx1 node status",
     }
 }

@@ -41,6 +41,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
+    node::check_caps(&args.caps)?;
     let payload = Advertise {
         caps: args.caps.iter().map(String::as_str).collect(),
         schema: &args.schema,

@@ -72,6 +72,7 @@ impl Report for Found {
 pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let agent = context.agent()?;
     let asks = !args.want.is_empty() && args.wait > 0;
+    node::check_caps(&args.want)?;
     if !args.want.is_empty() {
         let want = args.want.iter().map(String::as_str).collect();
         let checked = Discover { want, max: args.max }.to_payload();

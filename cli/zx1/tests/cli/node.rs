@@ -203,6 +203,8 @@ fn wrong_arguments_are_refused_before_the_node_is_asked() {
         vec!["node", "signer", "--per-hour", "0"],
         vec!["discover", &cap],
         vec!["discover", ""],
+        vec!["discover", "a,b"],
+        vec!["advertise", "a,b"],
         [&["discover"], &caps[..]].concat(),
         vec!["discover", "a", "--wait", "11m"],
         vec!["discover", "a", "--max", "0"],
