@@ -35,11 +35,11 @@ pub(crate) struct Node {
 impl Node {
     /// Starts one and writes its files into the agent's folder, as a node does.
     pub(crate) fn start(home: &Home) -> Self {
-        Self::start_at(home, 0, "token of a node")
+        Self::start_with(home, "token of a node")
     }
 
-    /// The same on a port of its own, as after a restart.
-    pub(crate) fn start_at(home: &Home, port: u16, token: &str) -> Self {
+    /// The same with this token: on another port, too, as after a restart.
+    pub(crate) fn start_with(home: &Home, token: &str) -> Self {
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let shared = Arc::new(Shared {
             token: token.to_owned(),
@@ -47,7 +47,7 @@ impl Node {
             asked: Mutex::default(),
             stop: Mutex::new(Some(stop)),
         });
-        let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
         let served = shared.clone();
@@ -78,10 +78,6 @@ impl Node {
         });
         home.file(&file("node.json"), place.to_string());
         home.file(&file("node.token"), format!("{}\n", self.shared.token));
-    }
-
-    pub(crate) fn port(&self) -> u16 {
-        self.port
     }
 
     /// What it answers from now on, such as to `GET /v1/status`.

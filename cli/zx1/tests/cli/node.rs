@@ -584,7 +584,7 @@ fn a_followed_inbox_goes_on_over_a_restart_of_the_node_with_another_token() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     node.end();
-    let next = Node::start_at(&home, 0, "another token");
+    let next = Node::start_with(&home, "another token");
     next.says("GET /v1/inbox?limit=50&after=1", json!({ "messages": [message("2", "reject", json!({}))] }));
     next.says("GET /v1/inbox?limit=50&after=2", json!({ "messages": [] }));
     next.says("POST /v1/inbox/ack", json!({ "messages": [] }));
