@@ -115,6 +115,11 @@ fn message(refusal: &Refusal) -> String {
         }
         Refusal::NodeRefused { number: 0, why } => format!("The node refused: {}", sentence(why)),
         Refusal::NodeRefused { number, why } => format!("The node refused ({number}): {}", sentence(why)),
+        Refusal::NodeNotRunning { agent, why } => {
+            // Without the number of the system's error.
+            let why = clause(why.split(" (os error").next().unwrap_or_default());
+            format!("The node of {agent} does not run: {why}.")
+        }
         Refusal::NodeBroken { why } => {
             format!("The node's local API cannot be used: {}.", why.trim_end_matches('.'))
         }

@@ -720,9 +720,9 @@ proposer      11111111111111111111111111111113
 responder     11111111111111111111111111111112 (you)
 
 Messages
-sent                   from       type     payload
-2023-11-14 22:13 UTC   proposer   propose  cdcdcd…cdcdcd
-2023-11-14 22:13 UTC   proposer   deliver  cdcdcd…cdcdcd  out of order
+sent                  from      type     payload
+2023-11-14 22:13 UTC  proposer  propose  cdcdcd…cdcdcd
+2023-11-14 22:13 UTC  proposer  deliver  cdcdcd…cdcdcd  out of order
 next: zx1 negotiate accept 000102030405060708090a0b0c0d0e0f --value 300, or counter or reject
 ";
 
@@ -732,7 +732,9 @@ fn a_conversation_is_shown_with_the_next_move() {
     let node = Node::start(&home);
     let path = format!("GET /v1/conversations/{CONVERSATION}");
     node.says(&path, conversation("proposer_bid")).says(&path, conversation("judged"));
-    assert_eq!(home.zx1(["negotiate", "show", CONVERSATION]).ok(), SHOWN);
+    let shown = home.zx1(["negotiate", "show", CONVERSATION]);
+    // The header's last column has no name.
+    assert_eq!(shown.ok().replace("       \n", "\n"), SHOWN);
     let json = home.json(&["negotiate", "show", CONVERSATION]);
     assert_eq!((&json["role"], &json["phase"]), (&"responder".into(), &"judged".into()));
 }
