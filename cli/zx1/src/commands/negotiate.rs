@@ -52,20 +52,20 @@ pub(crate) struct Propose {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Counter {
-    #[command(flatten)]
-    said: Said,
     /// Value of the bid, in units that the agents have agreed on
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     value: i128,
+    #[command(flatten)]
+    said: Said,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Accept {
-    #[command(flatten)]
-    said: Said,
     /// Value of the bid to accept; another one is not accepted [default: the last bid]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     value: Option<i128>,
+    #[command(flatten)]
+    said: Said,
 }
 
 #[derive(Debug, clap::Args)]
