@@ -131,11 +131,16 @@ fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
     for owner in [&alice, &bob] {
         wait_for_mesh(owner);
         let status = owner.status();
-        assert_eq!((&status["standing"]["is_good"], &status["owns_log"]), (&true.into(), &true.into()), "{status}");
+        assert_eq!(
+            (&status["standing"]["is_good"], &status["owns_log"]),
+            (&true.into(), &true.into()),
+            "{status}"
+        );
     }
 
     // Found by what it advertises, with nobody between them.
-    let advert = bob.send(&["advertise", "translate", "german", "--unit", "XNO", "--price", "5", "--ttl", "1h"]);
+    let advert =
+        bob.send(&["advertise", "translate", "german", "--unit", "XNO", "--price", "5", "--ttl", "1h"]);
     bob.wait_for(advert, "sent");
     let found = wait_until("the advert is heard", || {
         let found = alice.json(&["discover"]);
@@ -163,7 +168,9 @@ fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
     alice.zx1.run(line).fails_with(7594);
 
     let own = |logged: Vec<(String, String)>, direction: &str| {
-        let kinds = logged.into_iter().filter(|(of, kind)| of == direction && kind != "beacon" && kind != "advertise");
+        let kinds = logged
+            .into_iter()
+            .filter(|(of, kind)| of == direction && kind != "beacon" && kind != "advertise");
         kinds.map(|(_, kind)| kind).collect::<Vec<_>>()
     };
     assert_eq!(own(alice.logged(), "sent"), ["propose", "accept"]);
@@ -210,11 +217,8 @@ fn what_was_queued_or_received_survives_kill_9_and_is_there_once() {
 
     bob.start(&[]);
     alice.wait_for(second, "acknowledged");
-    let values: Vec<String> = bob
-        .inbox()
-        .iter()
-        .map(|message| text(&message["payload"]["value"]).to_owned())
-        .collect();
+    let values: Vec<String> =
+        bob.inbox().iter().map(|message| text(&message["payload"]["value"]).to_owned()).collect();
     assert_eq!(values, ["1", "2"]);
     let proposals = alice.logged().into_iter().filter(|(_, kind)| kind == "propose").count();
     assert_eq!(proposals, 2, "each was signed once");
@@ -243,7 +247,8 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
     let made = zx1.json(["register", "--name", "carol", "--uri", "https://example.org/a.json", "--yes"]);
     zx1.json(["keys", "add", path(&file), "--scopes", "deal,peer", "--yes"]);
     let mint = text(&made["agent"]).to_owned();
-    let mut carol = Owner { zx1, mint, node: None, address: String::new(), bootstrap: Some(bob.address.clone()) };
+    let mut carol =
+        Owner { zx1, mint, node: None, address: String::new(), bootstrap: Some(bob.address.clone()) };
     carol.start(&[]);
     let status = carol.status();
     assert_eq!(status["standing"]["is_good"], false, "{status}");
