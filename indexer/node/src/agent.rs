@@ -82,7 +82,8 @@ impl Agent {
             self.first_epoch(CONVERSATION_EPOCHS),
             |_| true,
             |envelope, direction, at| {
-                if Epoch::from_unix_micros(at) >= recent && self.line.wants(&rows, &deals, self.id, envelope) {
+                if Epoch::from_unix_micros(at) >= recent && self.line.wants(&rows, &deals, self.id, envelope)
+                {
                     self.line.push(envelope.header.conversation(), envelope.to_cbor().into(), at);
                 }
                 said_again(&mut deals, &rows, envelope, direction, at);
@@ -153,12 +154,8 @@ impl Agent {
     /// # Errors
     /// 7620 to 7628
     pub fn check(&self, words: &Words) -> Result<(), ConversationError> {
-        let checked = self.conversations().check(
-            words.msg_type,
-            words.recipient,
-            words.conversation,
-            &words.payload,
-        );
+        let checked =
+            self.conversations().check(words.msg_type, words.recipient, words.conversation, &words.payload);
         match checked {
             Err(ConversationError::Unknown(_)) if self.rows().desk_says(words) => Ok(()),
             checked => checked,

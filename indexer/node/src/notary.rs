@@ -11,8 +11,8 @@
 //! A VERDICT in a task with a search goes to the search first; only the one that counts moves the deal.
 
 pub mod line;
-pub mod rows;
 mod rate;
+pub mod rows;
 mod shown;
 mod take;
 mod tasks;
@@ -347,4 +347,3 @@ pub(crate) fn tell_deal(agent: &Agent, row: &Search) {
         tracing::debug!(%error, conversation = %row.conversation(), "the deal takes no notary now");
     }
 }
-

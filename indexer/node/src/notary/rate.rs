@@ -35,7 +35,10 @@ impl<W: Ways> Notary<W> {
     /// 7620 for a conversation in which this agent has no part; 7625 for a rating that is not to be given; the
     /// protocol's for a score or an outcome that there is not.
     pub async fn rate(&self, id: ConversationId, rating: Rating) -> Result<wire::Draft> {
-        let due = Due { target: rating.target, role: rating.role.map_or_else(|| self.role_of(id, rating.target), Ok)? };
+        let due = Due {
+            target: rating.target,
+            role: rating.role.map_or_else(|| self.role_of(id, rating.target), Ok)?,
+        };
         let outcome = rating.outcome.unwrap_or(match rating.score {
             ..0 => 0,
             0 => 1,

@@ -114,7 +114,8 @@ impl Rows {
         match words.msg_type {
             MsgType::Verdict => {
                 let (asker, other) = desk.parties();
-                desk.stage() == DeskStage::Judged && (words.recipient == asker || Some(words.recipient) == other)
+                desk.stage() == DeskStage::Judged
+                    && (words.recipient == asker || Some(words.recipient) == other)
             }
             MsgType::Feedback => Feedback::decode(&words.payload).is_ok_and(|rating| {
                 let due = Due { target: rating.target_agent, role: rating.role };

@@ -113,7 +113,10 @@ impl<W: Ways> Notary<W> {
             let is_party = |agent| deals.get(id).is_ok_and(|deal| deal.counterparty(agent).is_some());
             is_party(envelope.header.sender()) && is_party(envelope.header.recipient())
         };
-        if !is_theirs || row.tasks().contains(&task) || cbor.len() > MAX_CONTEXT_LEN.saturating_sub(CONTEXT_FRAME) {
+        if !is_theirs
+            || row.tasks().contains(&task)
+            || cbor.len() > MAX_CONTEXT_LEN.saturating_sub(CONTEXT_FRAME)
+        {
             return Ok(());
         }
         let context = Context { envelopes: vec![&cbor] };
@@ -145,7 +148,8 @@ impl<W: Ways> Notary<W> {
 
     async fn said(&self, id: ConversationId) -> Result<Vec<Said>> {
         let agent = Arc::clone(&self.agent);
-        blocking(move || transcript::of(&agent.log().reader(), agent.first_epoch(CONVERSATION_EPOCHS), id)).await
+        blocking(move || transcript::of(&agent.log().reader(), agent.first_epoch(CONVERSATION_EPOCHS), id))
+            .await
     }
 
     /// The signed NOTARIZE_ASSIGN to a notary, once it is in the log.
