@@ -158,18 +158,6 @@ mod transport {
     /// Bytes that are set aside for an incoming envelope before any of them has come.
     pub const DIRECT_FIRST_BYTES: usize = 1_024;
 
-    /// Peers of a topic's mesh: what a node aims at, and what makes it add or remove some.
-    pub const MESH_PEERS: usize = 6;
-    /// Below this many, peers are added to the mesh.
-    pub const MESH_PEERS_LOW: usize = 5;
-    /// Above this many, peers are removed from the mesh.
-    pub const MESH_PEERS_HIGH: usize = 12;
-    /// Peers of a mesh that this node dialled itself, so that nobody who dials it can fill the mesh.
-    pub const MESH_OUTBOUND: usize = 2;
-    /// Interval of gossipsub's own housekeeping.
-    pub const HEARTBEAT: Duration = Duration::from_secs(1);
-    /// Heartbeats for which a message is kept: within them its verdict must be there.
-    pub const HISTORY: usize = 5;
     /// How long the same bytes count as a duplicate.
     pub const DUPLICATE_TIME: Duration = Duration::from_secs(60);
     /// Length of the queue of one peer's connection, in messages.
@@ -181,42 +169,10 @@ mod transport {
     /// Peers named in a PRUNE.
     pub const PRUNE_PEERS: usize = 8;
 
-    /// Score thresholds: below it no gossip is exchanged with a peer.
-    pub const GOSSIP_THRESHOLD: f64 = -20.0;
-    /// Below it own messages are not published to a peer.
-    pub const PUBLISH_THRESHOLD: f64 = -50.0;
-    /// Below it everything from a peer is dropped unread.
-    pub const GRAYLIST_THRESHOLD: f64 = -80.0;
-    /// From it on the peers that a peer names in a PRUNE are believed.
-    pub const PX_THRESHOLD: f64 = 20.0;
-    /// A mesh whose median is below it looks for better peers.
-    pub const GRAFT_THRESHOLD: f64 = 2.0;
-    /// P1, a second in the mesh.
-    pub const SCORE_MESH_SECOND: f64 = 0.01;
-    /// P1, the most it can give.
-    pub const SCORE_MESH_CAP: f64 = 3.0;
-    /// P2, a message that this peer brought first.
-    pub const SCORE_FIRST: f64 = 0.1;
-    /// P2, what remains of the count after a heartbeat.
-    pub const SCORE_FIRST_DECAY: f64 = 0.99;
-    /// P2, the most messages that count.
-    pub const SCORE_FIRST_CAP: f64 = 100.0;
-    /// P4, times the square of the count of rejected messages.
-    pub const SCORE_INVALID: f64 = -20.0;
-    /// P4, what remains of the count after a heartbeat.
-    pub const SCORE_INVALID_DECAY: f64 = 0.98;
     /// P6, times the square of how many peers of one network are too many.
     pub const SCORE_SUBNET: i64 = -5;
     /// P6, peers of one /24 or /64 that cost nothing.
     pub const SUBNET_PEERS: usize = 10;
-    /// P7, times the square of the excess over the threshold.
-    pub const SCORE_BEHAVIOUR: f64 = -10.0;
-    /// P7, breaches of gossipsub's own rules that cost nothing.
-    pub const SCORE_BEHAVIOUR_THRESHOLD: f64 = 6.0;
-    /// P7, what remains of the count after a heartbeat.
-    pub const SCORE_BEHAVIOUR_DECAY: f64 = 0.9;
-    /// A message that a peer was too slow to take, times the square of their count.
-    pub const SCORE_SLOW: f64 = -0.2;
     /// For bytes under another author or topic than theirs; only who brought them pays, times the square of
     /// their count. The same as P4.
     pub const SCORE_MISATTRIBUTED: i64 = -20;
@@ -247,7 +203,7 @@ mod transport {
     pub const TRIM_GRACE: Duration = Duration::from_secs(30);
     /// Interval of trimming, of scores and of expired blocks.
     pub const UPKEEP: Duration = Duration::from_secs(10);
-    /// Interval of dialling when there are fewer than [`MESH_PEERS`] peers.
+    /// Interval of dialling when there are fewer than [`MESH`](crate::score::MESH)'s peers.
     pub const REDIAL: Duration = Duration::from_secs(30);
     /// Wanted peers at a time; beyond them the oldest loses its claim to a reserved place.
     pub const MAX_WANTED: usize = 64;
@@ -286,7 +242,7 @@ mod transport {
     pub const MAX_QUEUED: usize = 4_096;
     /// Bytes of the messages that wait for a verdict.
     pub const MAX_QUEUED_BYTES: usize = 32 << 20;
-    /// How long a message waits for facts. Shorter than [`HISTORY`] heartbeats.
+    /// How long a message waits for facts. Shorter than the heartbeats of [`MESH`](crate::score::MESH).
     pub const WAIT_TIME: Duration = Duration::from_secs(4);
     /// Accepted messages that wait for the sink.
     pub const MAX_SAVING: usize = 1_024;

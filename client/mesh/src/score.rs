@@ -2,7 +2,9 @@
 //!
 //! gossipsub adds up, for each peer, P1 to P4 of every topic and P5 to P7. P5 is what [`AppScores`] says.
 
-use crate::defaults::{EXCESS_RECOVERY, MAX_EXCESS_POINTS, MAX_SCORED_PEERS, STANDING_POINTS};
+use crate::defaults::{
+    EXCESS_RECOVERY, MAX_EXCESS_POINTS, MAX_SCORED_PEERS, SCORE_SUBNET, STANDING_POINTS, SUBNET_PEERS,
+};
 use crate::limits::Debt;
 use crate::lru::Lru;
 use std::hash::Hash;
@@ -33,7 +35,7 @@ pub struct TopicScore {
     pub first_delivery_decay: Milli,
     /// P2: first deliveries that count at most.
     pub first_delivery_cap: u32,
-    /// P3 and P3b: points for deliveries that are missing. None: agents send irregularly, and quiet honest peers would
+    /// P3 and P3b: points for deliveries that are missing. Off: agents send irregularly, and quiet honest peers would
     /// be pruned.
     pub mesh_deliveries: Milli,
     /// P4: points for the square of the number of rejected messages.
@@ -57,7 +59,7 @@ pub struct PeerScore {
     pub behaviour_threshold: u32,
     /// P7: what is left of the number of breaches after a second.
     pub behaviour_decay: Milli,
-    /// Points for each message that the peer was too slow to take.
+    /// Points for each message that the peer was too slow to take, of which some are forgotten each second.
     pub slow_peer: Milli,
     /// Time after which numbers decay, in milliseconds.
     pub decay_interval_ms: u32,
@@ -115,8 +117,8 @@ pub const TOPIC: TopicScore = TopicScore {
 /// Parameters of every peer.
 pub const PEER: PeerScore = PeerScore {
     app: Milli::whole(1),
-    same_address: Milli::whole(-5),
-    same_address_threshold: 10,
+    same_address: Milli::whole(SCORE_SUBNET),
+    same_address_threshold: SUBNET_PEERS as u32,
     behaviour: Milli::whole(-10),
     behaviour_threshold: 6,
     behaviour_decay: Milli(900),

@@ -10,6 +10,7 @@ use crate::notary::tell_deal;
 use crate::pen::Words;
 use crate::transcript;
 use serde::Serialize;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
@@ -25,7 +26,6 @@ use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
 /// One agent, as its node keeps it.
-#[derive(Debug)]
 pub struct Agent {
     id: AgentId,
     name: String,
@@ -40,6 +40,12 @@ pub struct Agent {
     news: broadcast::Sender<Arc<News>>,
     /// Counts news that have no number of their own.
     count: AtomicU64,
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 impl Agent {

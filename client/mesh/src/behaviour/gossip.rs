@@ -1,6 +1,9 @@
 //! gossipsub with the figures of this mesh.
 
-use crate::defaults::*;
+use crate::defaults::{
+    DUPLICATE_TIME, FORWARD_QUEUE_TIME, MAX_TRANSMIT_SIZE, PEER_QUEUE, PRUNE_PEERS, PUBLISH_QUEUE_TIME,
+};
+use crate::score::{MESH, Milli, PEER, THRESHOLDS, TOPIC};
 use crate::wire::{TOPICS, message_id};
 use libp2p::gossipsub::{
     self, ConfigBuilder, IdentTopic, MaxCountSubscriptionFilter, MessageAuthenticity, MessageId,
@@ -35,14 +38,14 @@ pub(crate) fn new(key: &Keypair, registry: Option<&mut Registry>) -> Result<Goss
         .validate_messages()
         .message_id_fn(|message| MessageId::from(message_id(&message.data).to_vec()))
         .max_transmit_size(MAX_TRANSMIT_SIZE)
-        .heartbeat_interval(HEARTBEAT)
-        .history_length(HISTORY)
+        .heartbeat_interval(Duration::from_millis(MESH.heartbeat_ms.into()))
+        .history_length(MESH.history_length)
         .duplicate_cache_time(DUPLICATE_TIME)
-        .mesh_n(MESH_PEERS)
-        .mesh_n_low(MESH_PEERS_LOW)
-        .mesh_n_high(MESH_PEERS_HIGH)
-        .mesh_outbound_min(MESH_OUTBOUND)
-        .flood_publish(true)
+        .mesh_n(MESH.peers)
+        .mesh_n_low(MESH.low)
+        .mesh_n_high(MESH.high)
+        .mesh_outbound_min(MESH.outbound)
+        .flood_publish(MESH.flood_publish)
         .do_px()
         .prune_peers(PRUNE_PEERS)
         .connection_handler_queue_len(PEER_QUEUE)
@@ -71,42 +74,47 @@ pub(crate) fn new(key: &Keypair, registry: Option<&mut Registry>) -> Result<Goss
     Ok(gossip)
 }
 
+/// A figure as gossipsub takes it.
+pub(crate) fn points(Milli(thousandths): Milli) -> f64 {
+    // Far below 2^52.
+    thousandths as f64 / 1_000.0
+}
+
 fn thresholds() -> PeerScoreThresholds {
     PeerScoreThresholds {
-        gossip_threshold: GOSSIP_THRESHOLD,
-        publish_threshold: PUBLISH_THRESHOLD,
-        graylist_threshold: GRAYLIST_THRESHOLD,
-        accept_px_threshold: PX_THRESHOLD,
-        opportunistic_graft_threshold: GRAFT_THRESHOLD,
+        gossip_threshold: points(THRESHOLDS.gossip),
+        publish_threshold: points(THRESHOLDS.publish),
+        graylist_threshold: points(THRESHOLDS.graylist),
+        accept_px_threshold: points(THRESHOLDS.accept_px),
+        opportunistic_graft_threshold: points(THRESHOLDS.opportunistic_graft),
     }
 }
 
 fn scores(topics: &[IdentTopic]) -> PeerScoreParams {
     let topic = TopicScoreParams {
-        topic_weight: 1.0,
-        time_in_mesh_weight: SCORE_MESH_SECOND,
+        topic_weight: points(TOPIC.weight),
+        time_in_mesh_weight: points(TOPIC.mesh_second),
         time_in_mesh_quantum: Duration::from_secs(1),
-        time_in_mesh_cap: SCORE_MESH_CAP / SCORE_MESH_SECOND,
-        first_message_deliveries_weight: SCORE_FIRST,
-        first_message_deliveries_decay: SCORE_FIRST_DECAY,
-        first_message_deliveries_cap: SCORE_FIRST_CAP,
-        // P3 off: agents speak seldom, and it prunes peers that are quiet and honest.
-        mesh_message_deliveries_weight: 0.0,
-        mesh_failure_penalty_weight: 0.0,
-        invalid_message_deliveries_weight: SCORE_INVALID,
-        invalid_message_deliveries_decay: SCORE_INVALID_DECAY,
+        time_in_mesh_cap: TOPIC.mesh_seconds_cap.into(),
+        first_message_deliveries_weight: points(TOPIC.first_delivery),
+        first_message_deliveries_decay: points(TOPIC.first_delivery_decay),
+        first_message_deliveries_cap: TOPIC.first_delivery_cap.into(),
+        mesh_message_deliveries_weight: points(TOPIC.mesh_deliveries),
+        mesh_failure_penalty_weight: points(TOPIC.mesh_deliveries),
+        invalid_message_deliveries_weight: points(TOPIC.rejected),
+        invalid_message_deliveries_decay: points(TOPIC.rejected_decay),
         ..TopicScoreParams::default()
     };
     PeerScoreParams {
         topics: topics.iter().map(|it| (it.hash(), topic.clone())).collect::<HashMap<_, _>>(),
         topic_score_cap: 0.0,
-        app_specific_weight: 1.0,
+        app_specific_weight: points(PEER.app),
         // gossipsub counts single addresses; the node counts networks and adds P6 to P5.
         ip_colocation_factor_weight: 0.0,
-        behaviour_penalty_weight: SCORE_BEHAVIOUR,
-        behaviour_penalty_threshold: SCORE_BEHAVIOUR_THRESHOLD,
-        behaviour_penalty_decay: SCORE_BEHAVIOUR_DECAY,
-        slow_peer_weight: SCORE_SLOW,
+        behaviour_penalty_weight: points(PEER.behaviour),
+        behaviour_penalty_threshold: PEER.behaviour_threshold.into(),
+        behaviour_penalty_decay: points(PEER.behaviour_decay),
+        slow_peer_weight: points(PEER.slow_peer),
         ..PeerScoreParams::default()
     }
 }
@@ -122,12 +130,5 @@ mod tests {
         assert_eq!(thresholds().validate(), Ok(()));
         let gossip = new(&Keypair::generate_ed25519(), Some(&mut Registry::default())).unwrap();
         assert_eq!(gossip.topics().count(), 3);
-    }
-
-    #[test]
-    fn three_rejected_messages_are_below_every_threshold() {
-        let score = |rejected: f64| SCORE_INVALID * rejected * rejected;
-        assert!(score(1.0) >= GOSSIP_THRESHOLD, "one mistake costs nothing but the score");
-        assert!(score(2.0) >= GRAYLIST_THRESHOLD && score(3.0) < GRAYLIST_THRESHOLD);
     }
 }

@@ -9,6 +9,7 @@ use crate::behaviour::BehaviourEvent;
 use crate::defaults::*;
 use crate::direct::Answer;
 use crate::drops::Dropped;
+use crate::score::MESH;
 use crate::validate::{Message, Sink, Validator};
 use crate::wire::{DIRECT_PROTOCOL, KAD_PROTOCOL, channel_of_topic, key_of_peer};
 use libp2p::core::ConnectedPoint;
@@ -254,7 +255,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
     fn discovered(&mut self, found: Vec<(PeerId, Multiaddr)>) {
         for (peer, address) in found {
             self.peers.learn(peer, &address);
-            if self.connected.len() < MESH_PEERS_HIGH && !self.connected.contains_key(&peer) {
+            if self.connected.len() < MESH.high && !self.connected.contains_key(&peer) {
                 self.dial_quietly(peer, vec![address]);
             }
         }

@@ -12,9 +12,10 @@ use super::transport;
 use super::trim::{Held, to_trim};
 use crate::addresses::subnet;
 use crate::behaviour::Behaviour;
-use crate::behaviour::gossip::topic_of;
+use crate::behaviour::gossip::{points, topic_of};
 use crate::defaults::*;
 use crate::drops::{Counters, Dropped};
+use crate::score::{MESH, THRESHOLDS};
 use crate::settings::Settings;
 use crate::validate::{Sink, Validator};
 use crate::wire::TOPICS;
@@ -325,7 +326,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 connections: self.swarm.behaviour().admission.connections(peer),
                 mesh: self.meshes_of(peer),
                 score: in_hundredths(score),
-                graylisted: score < GRAYLIST_THRESHOLD,
+                graylisted: score < points(THRESHOLDS.graylist),
                 agent: it.agent.clone(),
                 ping_micros: it.ping.map(|it| u64::try_from(it.as_micros()).unwrap_or(u64::MAX)),
             }
@@ -421,7 +422,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
 
     /// With few peers, dials those of the settings and those that are remembered.
     fn redial(&mut self) {
-        let missing = MESH_PEERS.saturating_sub(self.connected.len());
+        let missing = MESH.peers.saturating_sub(self.connected.len());
         if missing == 0 {
             return;
         }

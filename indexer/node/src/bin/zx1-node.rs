@@ -3,7 +3,6 @@
 //! Exit codes: 0 it was stopped or has printed what was asked for; 1 a numbered error; 2 wrong options.
 
 use clap::Parser;
-use zx1_coded::Coded as _;
 use zx1_node::Error;
 use zx1_node::cli::NodeArgs;
 use zx1_server::process::Log;

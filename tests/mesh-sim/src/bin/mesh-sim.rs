@@ -1,1 +1,3 @@
+//! Runs the simulation.
+
 fn main() {}
