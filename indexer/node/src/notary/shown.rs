@@ -12,7 +12,7 @@ use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
 
 /// A search.
-pub fn search(row: &Search) -> wire::Search {
+pub(super) fn search(row: &Search) -> wire::Search {
     let offer = |bid: &zx1_mesh::notary::Bid| wire::NotaryOffer {
         notary: bid.notary.to_string(),
         fee: bid.fee.to_string(),
@@ -38,7 +38,7 @@ pub fn search(row: &Search) -> wire::Search {
 
 /// A task of this agent as a notary. `owed` are the ratings that were not given yet, `payloads` those that the parties
 /// showed, by their messages.
-pub fn desk(row: &Desk, owed: &[Due], payloads: &BTreeMap<Hash, serde_json::Value>) -> wire::Desk {
+pub(super) fn desk(row: &Desk, owed: &[Due], payloads: &BTreeMap<Hash, serde_json::Value>) -> wire::Desk {
     let (asker, other) = row.parties();
     let exhibits = row.exhibits().iter().map(|it| wire::Exhibit {
         message: hex::encode(it.message32),
@@ -67,13 +67,13 @@ pub fn dues(owed: &[Due]) -> Vec<wire::Due> {
 }
 
 /// All searches.
-pub fn searches(rows: &Rows) -> Vec<wire::Search> {
+pub(super) fn searches(rows: &Rows) -> Vec<wire::Search> {
     rows.searches.iter().map(search).collect()
 }
 
 /// The payloads of the envelopes that a context shows, taken apart, by their messages. Only what the row has as an
 /// exhibit was checked.
-pub fn payloads_of(context: &[u8], payloads: &mut BTreeMap<Hash, serde_json::Value>) {
+pub(super) fn payloads_of(context: &[u8], payloads: &mut BTreeMap<Hash, serde_json::Value>) {
     let Ok(context) = Context::decode(context) else { return };
     for bytes in context.envelopes {
         if let Ok(envelope) = Envelope::decode(bytes)

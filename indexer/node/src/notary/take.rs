@@ -6,7 +6,6 @@ use super::ways::Ways;
 use crate::error::{Error, Result};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use zx1_coded::Coded as _;
 use zx1_mesh::conversation::envelope_hash;
 use zx1_mesh::defaults::OFFERS_TIME;
 use zx1_mesh::notary::{Bid, Choice, Desk, DeskStage, KeysOf, NotaryError, Search, read_choice};
@@ -87,7 +86,7 @@ impl<W: Ways> Notary<W> {
         match done {
             Ok(()) => Ok(Taken::Done),
             Err(error @ (Error::Notary(_) | Error::Conversation(_))) => {
-                tracing::debug!(%error, code = error.code(), conversation = %id, "a message about a notary is not taken");
+                tracing::debug!(%error, conversation = %id, "a message about a notary is not taken");
                 Ok(Taken::Done)
             }
             // The outbox has no room now.
