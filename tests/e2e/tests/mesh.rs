@@ -2,7 +2,6 @@
 //! only.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-use serde_json::Value;
 use std::path::PathBuf;
 use zx1_e2e::{Localnet, Owner, Zx1, path, text, wait_for_mesh, wait_until};
 

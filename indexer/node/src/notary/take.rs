@@ -54,7 +54,7 @@ impl<W: Ways> Notary<W> {
                 if taken == Taken::Done {
                     self.agent.line().done(notice.id);
                     assigned |= msg_type == MsgType::NotarizeAssign;
-                } else {
+                } else if Context::is_one(envelope.payload) {
                     waiting.insert(notice.conversation);
                 }
             }

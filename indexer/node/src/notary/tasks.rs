@@ -119,6 +119,12 @@ impl<W: Ways> Notary<W> {
         {
             return Ok(());
         }
+        match self.is_shown(id, notary, &cbor).await? {
+            Some(false) => {}
+            Some(true) => return Ok(()),
+            // The conversation as it was then is not signed yet.
+            None => return Err(Error::Busy),
+        }
         let context = Context { envelopes: vec![&cbor] };
         let payload = context.to_payload().map_err(zx1_mesh::notary::NotaryError::from)?;
         let message32 = hex::encode(envelope.header.message32::<Sha3>());
@@ -126,6 +132,21 @@ impl<W: Ways> Notary<W> {
         let left = row.until().unwrap_or_default().saturating_sub(self.agent.now()).clamp(1, DRAFT_TTL);
         let words = Words { msg_type: MsgType::Deliver, recipient: notary, conversation: id, payload };
         if self.put(&name, &words, left).await? { Ok(()) } else { Err(Error::Busy) }
+    }
+
+    /// Whether an envelope was shown to the notary; `None` before anything was.
+    async fn is_shown(&self, id: ConversationId, notary: AgentId, cbor: &[u8]) -> Result<Option<bool>> {
+        let mut is_shown = None;
+        for said in self.said(id).await? {
+            if let Ok(envelope) = Envelope::decode(&said.cbor)
+                && said.direction == Direction::Sent
+                && envelope.header.recipient() == notary
+                && let Ok(context) = Context::decode(envelope.payload)
+            {
+                is_shown = Some(is_shown == Some(true) || context.envelopes.contains(&cbor));
+            }
+        }
+        Ok(is_shown)
     }
 
     /// Whether the message is in the outbox. Another one of the name was put there before a crash, when less had been

@@ -8,7 +8,6 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use libp2p::PeerId;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
-use zx1_coded::Coded as _;
 use zx1_home::FixedClock;
 use zx1_log::{LogHandle, Origin};
 use zx1_mesh::conversation::Phase;
