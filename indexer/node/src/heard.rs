@@ -318,6 +318,7 @@ mod tests {
             (50_000, 1, "heard")
         );
         assert_eq!(heard.reputation(&ME), None);
-        assert!(!hear(&mut heard, ME, MsgType::Beacon, &beacon, NOW + 2), "its own copy says nothing new");
+        let own = Beacon { agent_id: ME, verifying_key: key(), name: "me" }.to_bytes();
+        assert!(!hear(&mut heard, ME, MsgType::Beacon, &own, NOW + 2), "its own copy says nothing new");
     }
 }

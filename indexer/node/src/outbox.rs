@@ -22,7 +22,7 @@ use zx1_operator::message::type_name;
 use zx1_operator::node::wire;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::{BROADCAST, MsgType};
-use zx1_protocol::ids::AgentId;
+use zx1_protocol::ids::{AgentId, ConversationId};
 
 /// The messages that wait, and what sends them.
 #[derive(Debug)]
@@ -93,6 +93,11 @@ impl Sender {
         }
         self.wake.notify_one();
         Ok(self.shown(&row))
+    }
+
+    /// The conversation of the message with this name, so that the same intent again begins no other one.
+    pub async fn conversation_of(&self, name: &str) -> Option<ConversationId> {
+        self.outbox.lock().await.named(name).map(|row| row.conversation)
     }
 
     /// What is out of order now may follow a message of the same conversation that still waits; it is judged again

@@ -114,7 +114,7 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
     let keys = tempfile::tempdir().unwrap();
     let key = |name: &str| -> PathBuf {
         let file = keys.path().join(name);
-        Zx1::new(&net).run(["key", "new", "--out", path(&file)]).ok();
+        Zx1::new(&net).run(["key", "new", path(&file)]).ok();
         file
     };
     let (peer, deal) = (key("peer.json"), key("deal.json"));

@@ -103,6 +103,14 @@ fn a_notary_is_found_chosen_and_shown_the_deal_and_its_verdict_reaches_both() {
 
     bob.zx1.run(["notary", "judge", &deal, "--outcome", "positive"]).fails_with(7594);
     nora.json(&["notary", "judge", &deal, "--outcome", "positive", "--reason", "as ordered"]);
+    wait_until("both have the verdict", || {
+        let list = nora.json(&["message", "list"]);
+        let verdicts: Vec<&Value> =
+            list.as_array().unwrap().iter().filter(|it| it["type"] == "verdict").collect();
+        let lost = verdicts.iter().find(|it| it["is_over"] == false && it["state"] == "unanswered");
+        assert!(lost.is_none(), "{lost:?}");
+        (verdicts.len() == 2 && verdicts.iter().all(|it| it["state"] == "acknowledged")).then_some(())
+    });
     for party in [&alice, &bob] {
         let judged = wait_for_search(party, &deal, "judged");
         assert_eq!(judged["verdict"]["outcome"], 2, "{judged}");

@@ -133,7 +133,11 @@ pub(super) async fn peers(State(app): State<App>) -> Result<Response> {
 #[utoipa::path(post, path = "/v1/send", request_body = Send, responses((status = 202, body = Draft)))]
 pub(super) async fn send(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response> {
     let request: Send = read(&headers, body).await?;
-    let fresh = random::<16>().map(ConversationId)?;
+    let known = match &request.name {
+        Some(name) => app.inner.sender.conversation_of(name).await,
+        None => None,
+    };
+    let fresh = known.map_or_else(|| random::<16>().map(ConversationId), Ok)?;
     let words = words::words(&request, fresh)?;
     let name = match request.name {
         Some(name) => name,
