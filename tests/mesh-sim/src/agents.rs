@@ -63,7 +63,7 @@ impl fmt::Debug for Agents {
 /// A signed message and what is known of it.
 #[derive(Clone, Debug)]
 pub struct Signed {
-    /// The envelope.
+    /// The envelope, encoded.
     pub bytes: Vec<u8>,
     /// The key that signed it.
     pub signer: WalletKey,

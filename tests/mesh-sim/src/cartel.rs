@@ -22,7 +22,7 @@ const HONEST_SECONDS: u32 = 600;
 /// By what offers are ranked before their fees are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Ranking {
-    /// By nothing.
+    /// By nothing: the cheapest comes first.
     Fee,
     /// By every FEEDBACK that was heard, whoever sent it.
     Heard,
@@ -59,11 +59,11 @@ pub struct Cartel {
 /// How tasks ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verdicts {
-    /// Judged rightly.
+    /// Tasks that were judged rightly.
     pub right: u32,
-    /// Judged for the cartel's friend.
+    /// Tasks judged for the cartel's friend.
     pub wrong: u32,
-    /// Not judged.
+    /// Tasks that nobody judged.
     pub none: u32,
     /// Judged by a notary of the cartel, rightly or not.
     pub by_cartel: u32,
@@ -94,9 +94,9 @@ pub struct Judged {
 pub enum Refused {
     /// By a search or a desk.
     Notary(NotaryError),
-    /// A payload.
+    /// A payload that is too long or not well formed.
     Payload(MeshPayloadError),
-    /// A rating.
+    /// A rating out of its range.
     Rating(ReputationError),
 }
 

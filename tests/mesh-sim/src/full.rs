@@ -35,7 +35,7 @@ fn decided(outcome: Outcome<u32, Copy>) -> Decided {
 }
 
 impl FullNodes {
-    /// These nodes.
+    /// Makes an intake for each of these nodes.
     pub fn new(nodes: impl IntoIterator<Item = u32>, agents: &Agents) -> Self {
         let intakes = nodes.into_iter().map(|node| {
             let gate = Gate::new(agents.id(u64::from(node)), Mode::Enforced);
@@ -98,7 +98,7 @@ impl FullNodes {
         late
     }
 
-    /// The nodes.
+    /// Numbers of the nodes, ascending.
     pub fn nodes(&self) -> Vec<u32> {
         self.intakes.keys().copied().collect()
     }

@@ -33,7 +33,7 @@ pub enum Order {
     Window,
     /// Strictly increasing nonces, as before that decision.
     Strict,
-    /// Nothing.
+    /// Nothing at all: every nonce is new.
     Off,
 }
 

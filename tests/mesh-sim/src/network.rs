@@ -7,7 +7,7 @@ use zx1_mesh::score::MESH;
 
 /// The peer at the other end is in this end's mesh, and gets what this end forwards.
 pub const MESHED: u8 = 1;
-/// Nothing passes.
+/// Nothing passes by this link.
 pub const CUT: u8 = 2;
 /// The peer at the other end has graylisted this end, and drops what comes unread.
 pub const UNREAD: u8 = 4;

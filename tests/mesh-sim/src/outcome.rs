@@ -149,7 +149,7 @@ impl Outcome {
 /// What is counted while a run goes on.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// The sums.
+    /// What only grows.
     pub sums: Outcome,
     /// Times to acceptance, at ordinary nodes and at watched ones.
     pub times: [Times; 2],

@@ -19,22 +19,22 @@ pub struct Check {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measured {
-    /// Of the mesh.
+    /// Of a run of the mesh.
     Mesh(Box<Outcome>),
-    /// Of notaries.
+    /// Of a market of notaries.
     Notaries(Judged),
 }
 
 /// Results of one scenario. The same seed gives the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Its name.
+    /// Name of the scenario.
     pub scenario: &'static str,
     /// Number of honest agents.
     pub agents: u32,
     /// Simulated seconds of traffic.
     pub seconds: u32,
-    /// The seed.
+    /// From which everything random followed.
     pub seed: u64,
     /// Results by variant.
     pub variants: Vec<(&'static str, Measured)>,

@@ -18,20 +18,20 @@ pub struct Size {
     pub agents: u32,
     /// Simulated seconds of traffic.
     pub seconds: u32,
-    /// The seed.
+    /// From which everything random follows.
     pub seed: u64,
 }
 
 /// What a variant runs.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
-    /// The mesh.
+    /// A run of the mesh.
     Mesh(Setup),
     /// A market of notaries.
     Notaries(Cartel),
 }
 
-/// A scenario.
+/// What can happen to the mesh, in variants that are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
     /// Its name, for the command line.
@@ -42,13 +42,13 @@ pub struct Scenario {
     pub usual: (u32, u32),
     /// Agents and seconds that a test can afford.
     pub small: (u32, u32),
-    /// Its variants.
+    /// Variants by their names.
     pub variants: fn(Size) -> Vec<(&'static str, Run)>,
     /// What must hold of their results, which are in the same order.
     pub checks: fn(&[Measured]) -> Vec<Check>,
 }
 
-/// All scenarios, in the order in which they are told.
+/// All scenarios, those without attackers first.
 pub const SCENARIOS: &[Scenario] = &[
     peace::HONEST_HOUR,
     peace::LOSSY_BURST,

@@ -71,7 +71,7 @@ pub enum Attack {
     Replay(u32),
 }
 
-/// The attackers.
+/// Who attacks, and how.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attackers {
     /// Their number, which comes on top of the honest agents'.
@@ -80,7 +80,7 @@ pub struct Attackers {
     pub dials: u32,
     /// They only dial watched nodes.
     pub aim_at_watched: bool,
-    /// So many share a network.
+    /// Number of them that share a network.
     pub subnet_size: u32,
     /// Their agents have stake and lease.
     pub registered: bool,
@@ -95,7 +95,7 @@ pub struct Attackers {
 /// Watched nodes, whose deliveries are counted apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Watched {
-    /// The first so many honest nodes.
+    /// Number of honest nodes, from the first one on.
     pub number: u32,
     /// Microseconds that each message costs them; zero as everybody else.
     pub work: u32,
@@ -131,15 +131,15 @@ pub struct Setup {
     pub work: u32,
     /// Microseconds until the cluster answers a node that lacks the facts about an author; zero if nobody lacks them.
     pub lookup: u32,
-    /// The first so many honest nodes keep a whole intake.
+    /// Number of honest nodes, from the first one on, that keep a whole intake.
     pub full: u32,
     /// Rules that can be changed.
     pub rules: Rules,
     /// What honest agents say.
     pub traffic: Traffic,
-    /// The attackers.
+    /// Who attacks, and how.
     pub attackers: Attackers,
-    /// Watched nodes.
+    /// Whose deliveries are counted apart.
     pub watched: Watched,
     /// A time in which the network is split.
     pub partition: Option<Partition>,

@@ -24,7 +24,7 @@ const REST: u64 = 8 * SECOND;
 const AGE: u64 = 3_600 * SECOND;
 const MICROS_PER_MILLI: u64 = 1_000;
 
-/// What happens.
+/// Something that happens at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// A copy of a message reaches the other end of a link.
@@ -49,7 +49,7 @@ pub(crate) enum Event {
     Split(bool),
 }
 
-/// A run.
+/// A run, from its first event to its last.
 #[derive(Debug)]
 pub struct Sim {
     pub(crate) setup: Setup,

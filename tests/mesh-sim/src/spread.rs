@@ -65,7 +65,7 @@ pub struct Spread {
     pub msg_type: MsgType,
     /// Its number on its channel.
     pub nonce: u64,
-    /// The envelope.
+    /// The envelope, encoded.
     pub bytes: Arc<[u8]>,
     /// Topic, and the key that published it.
     pub path: Path,

@@ -39,7 +39,7 @@ enum Action {
         /// Seed from which everything random follows
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Print JSON
+        /// Print the results as JSON
         #[arg(long)]
         json: bool,
     },
