@@ -3,7 +3,7 @@
 
 use crate::agents::{Agents, START, chain_at};
 use crate::judge::Ruling;
-use crate::spread::Copy;
+use crate::spread::Carried;
 use std::collections::{BTreeMap, HashMap};
 use zx1_mesh::facts::Facts;
 use zx1_mesh::gate::{Gate, Mode};
@@ -20,13 +20,13 @@ pub type Decided = (u32, u32, Ruling);
 /// Nodes with an intake of their own.
 #[derive(Debug, Default)]
 pub struct FullNodes {
-    intakes: BTreeMap<u32, Intake<u32, Copy>>,
+    intakes: BTreeMap<u32, Intake<u32, Carried>>,
     registered: HashMap<AgentId, Facts>,
     flights: BTreeMap<u64, (u32, Batch)>,
     flown: u64,
 }
 
-fn decided(outcome: Outcome<u32, Copy>) -> Decided {
+fn decided(outcome: Outcome<u32, Carried>) -> Decided {
     match outcome {
         Outcome::Accepted(link, copy, _) => (copy.spread, link, Ruling::Accept),
         Outcome::Ignored(link, copy, reason) => (copy.spread, link, Ruling::Ignore(reason)),
@@ -60,7 +60,7 @@ impl FullNodes {
     }
 
     /// A copy reaches a node by a link. `None` while it waits.
-    pub fn receive(&mut self, node: u32, link: u32, copy: Copy, now: u64) -> Option<Decided> {
+    pub fn receive(&mut self, node: u32, link: u32, copy: Carried, now: u64) -> Option<Decided> {
         let intake = self.intakes.get_mut(&node)?;
         intake.receive(link, copy, START + now).map(decided)
     }
@@ -121,7 +121,7 @@ mod tests {
         let mut copy = |agent, spread| {
             let signed = agents.sign(agent, MsgType::Beacon, 0).unwrap();
             let path = Path { channel: Channel::Broadcast, source: Some(signed.signer) };
-            Copy::of(spread, signed.bytes.into(), path)
+            Carried::of(spread, signed.bytes.into(), path)
         };
         assert_eq!(nodes.receive(0, 7, copy(2, 0), 1_000), None);
         assert_eq!(nodes.receive(0, 7, copy(1, 1), 1_000), None);

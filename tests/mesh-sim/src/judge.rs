@@ -228,9 +228,8 @@ impl Judge {
             is_timely: clock.abs_diff(signed_at) <= TIMESTAMP_TOLERANCE_MICROS,
             is_new: seen.accepts(spread.nonce),
         };
-        let known = self.facts.get(&spread.author);
         let ask = || {
-            let author = known.map_or(Known::Absent, Known::Present);
+            let author = self.facts.get(&spread.author).map_or(Known::Absent, Known::Present);
             let view = View { now: clock, chain: Some(chain_at(at)), author, seen };
             match gate.verdict(&spread.bytes, spread.path, &view) {
                 Verdict::Accept(_) => Ruling::Accept,
@@ -240,8 +239,8 @@ impl Judge {
             }
         };
         let Some((_, ruling)) = spread.verdicts.0.iter().find(|(other, _)| *other == kind).copied() else {
-            self.calls.first += 1;
             let ruling = ask();
+            self.calls.first += 1;
             return (ruling, Some((kind, ruling)));
         };
         if mix(at ^ u64::from(node)).is_multiple_of(COMPARED) {

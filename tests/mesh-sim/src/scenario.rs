@@ -51,6 +51,7 @@ pub struct Scenario {
 /// All scenarios, those without attackers first.
 pub const SCENARIOS: &[Scenario] = &[
     peace::HONEST_HOUR,
+    peace::LOOKUPS,
     peace::LOSSY_BURST,
     peace::PARTITION,
     peace::SLOW_PEERS,

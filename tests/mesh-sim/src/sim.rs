@@ -9,7 +9,7 @@ use crate::queue::Queue;
 use crate::random::{Random, mix};
 use crate::scores::Scores;
 use crate::setup::{Attack, Blame, Setup};
-use crate::spread::{Copy, Kind, Spread, Spreads};
+use crate::spread::{Carried, Kind, Spread, Spreads};
 use crate::upkeep::Upkeep;
 use std::collections::HashSet;
 use zx1_mesh::defaults::{DUPLICATE_TIME, FORWARD_QUEUE_TIME, MAX_QUEUED};
@@ -246,9 +246,9 @@ impl Sim {
         }
         let Some(done) = self.work(node, now) else { return };
         self.tally.sums.judged += 1;
-        let (author, is_known_kind) = (spread.author, spread.kind != Kind::Unregistered);
+        let Some(spread) = self.spreads.get(number) else { return };
         if self.full.has(node) {
-            let copy = Copy::of(number, spread.bytes.clone(), spread.path);
+            let copy = Carried::of(number, spread.bytes.clone(), spread.path);
             if let Some(decided) = self.full.receive(node, back, copy, done) {
                 self.settle(node, decided, done);
             }
@@ -256,8 +256,8 @@ impl Sim {
             return;
         }
         let lookup = u64::from(self.setup.lookup);
-        let has_facts = lookup == 0 || self.judge.has_facts(author, &self.spreads, node, now);
-        let done = if has_facts && is_known_kind { done } else { done + lookup };
+        let has_facts = lookup == 0 || self.judge.has_facts(spread.author, &self.spreads, node, now);
+        let done = if has_facts { done } else { done + lookup };
         let ruling = self.judge.decide(self.gate, &mut self.spreads, number, node, done);
         self.settle(node, (number, back, ruling), done);
     }

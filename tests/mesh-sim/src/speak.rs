@@ -4,10 +4,9 @@ use crate::agents::{BadMessage, Signed};
 use crate::network::{CUT, UNPUBLISHED};
 use crate::setup::Attack;
 use crate::sim::{Event, SECOND, Sim};
-use crate::spread::{Copy, Kind, NEVER, Spread};
+use crate::spread::{Kind, NEVER, Spread};
 use crate::upkeep::first_heartbeat;
 use zx1_mesh::gate::Path;
-use zx1_mesh::intake::Arrived as _;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::MsgType;
 
@@ -174,7 +173,6 @@ impl Sim {
 
     pub(crate) fn replay(&mut self, attacker: u32, original: u32, now: u64) {
         let Some(spread) = self.spreads.get(original) else { return };
-        let copy = Copy::of(original, spread.bytes.clone(), spread.path);
         let replay = Spread {
             kind: Kind::Replay,
             original: Some(original),
@@ -182,8 +180,8 @@ impl Sim {
             signed: spread.signed,
             arrives: vec![NEVER; self.network.nodes() as usize],
             accepted: vec![NEVER; self.network.nodes() as usize],
-            bytes: copy.bytes().into(),
-            path: copy.path(),
+            bytes: spread.bytes.clone(),
+            path: spread.path,
             author: spread.author,
             msg_type: spread.msg_type,
             nonce: spread.nonce,

@@ -15,21 +15,21 @@ pub const REMEMBERED: u64 = DUPLICATE_TIME.as_micros() as u64 + 5_000_000;
 
 /// Envelope and path, which all copies of a message share.
 #[derive(Clone, Debug)]
-pub struct Copy {
+pub struct Carried {
     /// The message that it is a copy of.
     pub spread: u32,
     bytes: Arc<[u8]>,
     path: Path,
 }
 
-impl Copy {
+impl Carried {
     /// A copy of a message.
     pub fn of(spread: u32, bytes: Arc<[u8]>, path: Path) -> Self {
         Self { spread, bytes, path }
     }
 }
 
-impl Arrived for Copy {
+impl Arrived for Carried {
     fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -25,6 +25,33 @@ pub(super) const HONEST_HOUR: Scenario = Scenario {
     },
 };
 
+pub(super) const LOOKUPS: Scenario = Scenario {
+    name: "lookups",
+    about: "Facts about an author serve for 60 s, so whoever speaks seldom is looked up anew by every agent on the way. Twenty \
+            agents keep a whole intake, with the real lookups; the others wait as long.",
+    usual: (1_000, 120),
+    small: (60, 10),
+    variants: |size| {
+        let with = |lookup| {
+            let mut setup = Setup::new(size.agents, size.seconds, size.seed);
+            setup.traffic = Traffic { beacons: true, chatter: 2_000, burst: None };
+            setup.full = 20;
+            setup.lookup = lookup;
+            Run::Mesh(setup)
+        };
+        vec![("the cluster answers at once", with(0)), ("it answers after 200 ms", with(200_000))]
+    },
+    checks: |measured| {
+        checks_of(measured, |it| {
+            vec![
+                ("every message reaches every agent", it.iter().all(|it| it.deliveries.is_whole())),
+                ("every hop waits for the cluster", it[1].p50_millis >= it[0].p50_millis + 200),
+                ("nothing is refused", it.iter().all(|it| it.ignored.is_empty() && it.rejected.is_empty())),
+            ]
+        })
+    },
+};
+
 pub(super) const LOSSY_BURST: Scenario = Scenario {
     name: "lossy-burst",
     about: "One copy in a hundred is lost, and one agent sends 100 messages a second for ten seconds. Under strictly \
