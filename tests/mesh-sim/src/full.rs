@@ -77,25 +77,26 @@ impl FullNodes {
         asked
     }
 
-    /// The cluster answers a batch: the node, and what is decided by it.
-    pub fn answer(&mut self, flight: u64, now: u64) -> Option<(u32, Vec<Decided>)> {
-        let (node, batch) = self.flights.remove(&flight)?;
-        let authors = batch.lookups.into_iter().map(|(author, _)| author);
-        let found = authors.map(|author| (author, self.registered.get(&author).cloned())).collect();
-        let intake = self.intakes.get_mut(&node)?;
-        let outcomes = intake.answer(batch.id, found, START + now);
-        Some((node, outcomes.into_iter().map(decided).collect()))
+    /// The node that sent a batch, and the batch.
+    pub fn flight(&mut self, flight: u64) -> Option<(u32, Batch)> {
+        self.flights.remove(&flight)
     }
 
-    /// Lets the time pass at all of them: what waited too long, by node.
-    pub fn tick(&mut self, now: u64) -> Vec<(u32, Decided)> {
-        let mut late = Vec::new();
-        for (node, intake) in &mut self.intakes {
-            let mut outcomes = intake.set_chain(chain_at(now), START + now);
-            outcomes.extend(intake.tick(START + now));
-            late.extend(outcomes.into_iter().map(|outcome| (*node, decided(outcome))));
-        }
-        late
+    /// The cluster answers a node's batch: what is decided by it.
+    pub fn answer(&mut self, node: u32, batch: Batch, now: u64) -> Vec<Decided> {
+        let authors = batch.lookups.into_iter().map(|(author, _)| author);
+        let found = authors.map(|author| (author, self.registered.get(&author).cloned())).collect();
+        let Some(intake) = self.intakes.get_mut(&node) else { return Vec::new() };
+        let outcomes = intake.answer(batch.id, found, START + now);
+        outcomes.into_iter().map(decided).collect()
+    }
+
+    /// Lets the time pass at a node: what waited too long.
+    pub fn tick(&mut self, node: u32, now: u64) -> Vec<Decided> {
+        let Some(intake) = self.intakes.get_mut(&node) else { return Vec::new() };
+        let mut outcomes = intake.set_chain(chain_at(now), START + now);
+        outcomes.extend(intake.tick(START + now));
+        outcomes.into_iter().map(decided).collect()
     }
 
     /// Numbers of the nodes, ascending.
@@ -115,7 +116,7 @@ mod tests {
     fn a_message_waits_for_the_cluster_and_is_accepted_when_it_answers() {
         let mut agents = Agents::new(1, 3);
         let mut nodes = FullNodes::new([0], &agents);
-        assert!(nodes.tick(0).is_empty());
+        assert!(nodes.tick(0, 0).is_empty());
         let facts = agents.facts(2).unwrap();
         nodes.register(agents.id(2), || facts);
         let mut copy = |agent, spread| {
@@ -127,7 +128,8 @@ mod tests {
         assert_eq!(nodes.receive(0, 7, copy(1, 1), 1_000), None);
         let flights = nodes.ask(0, 1_000);
         assert_eq!(flights.len(), 1);
-        let (node, outcomes) = nodes.answer(flights[0], 201_000).unwrap();
+        let (node, batch) = nodes.flight(flights[0]).unwrap();
+        let outcomes = nodes.answer(node, batch, 201_000);
         assert_eq!((node, outcomes[0]), (0, (0, 7, Ruling::Accept)));
         assert!(matches!(outcomes[1], (1, 7, Ruling::Ignore(_))), "no registry knows agent 1");
     }

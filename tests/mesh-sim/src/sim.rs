@@ -144,24 +144,32 @@ impl Sim {
                 self.again(now + SECOND, Event::Heartbeat);
             }
             Event::Tick => {
-                for (node, decided) in self.full.tick(now) {
-                    self.settle(node, decided, now);
-                }
                 for node in self.full.nodes() {
-                    self.ask_cluster(node, now);
+                    let clock = self.clock(node, now);
+                    for decided in self.full.tick(node, clock) {
+                        self.settle(node, decided, clock);
+                    }
+                    self.ask_cluster(node, clock);
                 }
                 self.again(now + TICK, Event::Tick);
             }
             Event::Answer(flight) => {
-                let (node, decided) = self.full.answer(u64::from(flight), now).unwrap_or_default();
-                for it in decided {
-                    self.settle(node, it, now);
+                if let Some((node, batch)) = self.full.flight(u64::from(flight)) {
+                    let clock = self.clock(node, now);
+                    for decided in self.full.answer(node, batch, clock) {
+                        self.settle(node, decided, clock);
+                    }
+                    self.ask_cluster(node, clock);
                 }
-                self.ask_cluster(node, now);
             }
             Event::Split(split) => self.split(split),
         }
         Ok(())
+    }
+
+    /// A node's clock never goes back: it is where the last message was judged.
+    fn clock(&self, node: u32, now: u64) -> u64 {
+        now.max(self.busy[node as usize])
     }
 
     /// An event that comes again and again, until nothing is on its way any more.

@@ -31,7 +31,7 @@ pub(super) const SPAM_AT_THE_LIMIT: Scenario = Scenario {
     name: "spam-at-the-limit",
     about: "Three registered agents send 100 valid messages a second each, which is what the rates allow.",
     usual: (1_000, 12),
-    small: (40, 5),
+    small: (24, 4),
     variants: |size| both(|rules| attacked(size, 10_000, registered(3, Attack::Spam(100)), rules)),
     checks: |measured| {
         checks_of(measured, |it| {
@@ -49,7 +49,7 @@ pub(super) const SPAM_ABOVE_THE_LIMIT: Scenario = Scenario {
     about: "Three registered agents send 400 valid messages a second each, the same to all their peers. Rates keep the \
             excess from spreading; scores end the connections that bring it.",
     usual: (1_000, 15),
-    small: (40, 6),
+    small: (24, 4),
     variants: |size| both(|rules| attacked(size, 10_000, registered(3, Attack::Spam(400)), rules)),
     checks: |measured| {
         checks_of(measured, |it| {
@@ -71,7 +71,7 @@ pub(super) const SPLIT_SPAM: Scenario = Scenario {
     about: "Three registered agents send 100 valid messages a second to each of their eight peers, different ones to each. \
             Every peer forwards what is within the rate, and behind it honest peers bring each other more than the rate.",
     usual: (1_000, 15),
-    small: (60, 6),
+    small: (60, 5),
     variants: |size| {
         let with = |scoring, blame| {
             let rules = Rules { scoring, blame, ..Rules::default() };
@@ -109,7 +109,7 @@ pub(super) const FORGERIES: Scenario = Scenario {
     about: "Three peers send 1 000 messages a second to each of their peers whose signatures do not hold. Honest nodes judge \
             1 000 messages a second at most here, so that the work shows.",
     usual: (1_000, 12),
-    small: (40, 5),
+    small: (30, 3),
     variants: |size| {
         both(|rules| {
             let attackers = Attackers { registered: false, ..registered(3, Attack::Forge(1_000)) };
@@ -140,13 +140,13 @@ pub(super) const UNREGISTERED: Scenario = Scenario {
     about: "Two peers send messages of made-up agents, 200 a second to each of their peers, while the cluster takes 200 ms for \
             an answer. All honest nodes keep a whole intake. The watched ones are those that the attackers reach.",
     usual: (200, 20),
-    small: (24, 5),
+    small: (16, 4),
     variants: |size| {
         both(|rules| {
             let attackers = Attackers {
                 registered: false,
                 aim_at_watched: true,
-                dials: 8,
+                dials: 4,
                 ..registered(2, Attack::Unregistered(200))
             };
             let mut setup = attacked(size, 5_000, attackers, rules);
@@ -176,7 +176,7 @@ pub(super) const UNREGISTERED: Scenario = Scenario {
 
 pub(super) const SYBILS: Scenario = Scenario {
     name: "sybils",
-    about: "Six times as many silent peers as agents, 50 in each /24, dial until every agent has 26 of them, and take every \
+    about: "Nearly as many silent peers as agents, all of one /24, dial 30 agents each, so that every agent has about 26 of them. They take every \
             place in meshes that they get.",
     usual: (500, 120),
     small: (40, 20),

@@ -78,10 +78,10 @@ fn a_cartel_of_notaries_loses_to_the_ratings_of_the_parties() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_one_gives_others() {
     let json = |name, seed| {
-        let report = find(name).unwrap().run(Size { agents: 40, seconds: 5, seed }).unwrap();
+        let report = find(name).unwrap().run(Size { agents: 30, seconds: 4, seed }).unwrap();
         serde_json::to_string(&report).unwrap()
     };
-    for name in ["lossy-burst", "forgeries", "unregistered", "sybils"] {
+    for name in ["lossy-burst", "lookups", "sybils", "spam-at-the-limit"] {
         assert_eq!(json(name, 3), json(name, 3), "{name}");
         assert_ne!(json(name, 3), json(name, 4), "{name}");
     }
