@@ -63,19 +63,48 @@ impl Bucket {
     }
 }
 
-/// What is remembered of one author.
+/// The rates of one author, on all channels together.
 #[derive(Clone, Copy, Debug, Default)]
-struct Author {
+pub struct AuthorRates {
     all: Bucket,
     beacon: Bucket,
     notarize_bid: Bucket,
     feedback: Bucket,
 }
 
-/// The rates of authors, on all channels together.
+impl AuthorRates {
+    /// As [`AuthorLimits::take`].
+    ///
+    /// # Errors
+    /// The rate that is exceeded; that of its type comes first.
+    pub fn take(&mut self, msg_type: MsgType, now: u64) -> Result<(), Reason> {
+        let of_type = match msg_type {
+            MsgType::Beacon => Some((&mut self.beacon, BEACON_RATE, Reason::BeaconRate)),
+            MsgType::NotarizeBid => {
+                Some((&mut self.notarize_bid, NOTARIZE_BID_RATE, Reason::NotarizeBidRate))
+            }
+            MsgType::Feedback => Some((&mut self.feedback, FEEDBACK_RATE, Reason::FeedbackRate)),
+            _ => None,
+        };
+        let Some((bucket, rate, reason)) = of_type else {
+            return if self.all.take(AUTHOR_RATE, 1, now) { Ok(()) } else { Err(Reason::AuthorRate) };
+        };
+        // Both or neither.
+        if !bucket.has(rate, now) {
+            return Err(reason);
+        }
+        if !self.all.take(AUTHOR_RATE, 1, now) {
+            return Err(Reason::AuthorRate);
+        }
+        bucket.take(rate, 1, now);
+        Ok(())
+    }
+}
+
+/// The rates of many authors.
 #[derive(Clone, Debug)]
 pub struct AuthorLimits {
-    authors: Lru<AgentId, Author>,
+    authors: Lru<AgentId, AuthorRates>,
 }
 
 impl Default for AuthorLimits {
@@ -95,28 +124,7 @@ impl AuthorLimits {
     /// # Errors
     /// The rate that it exceeds; that of its type comes first.
     pub fn take(&mut self, author: &AgentId, msg_type: MsgType, now: u64) -> Result<(), Reason> {
-        self.authors.update(author, Author::default, |author| {
-            let of_type = match msg_type {
-                MsgType::Beacon => Some((&mut author.beacon, BEACON_RATE, Reason::BeaconRate)),
-                MsgType::NotarizeBid => {
-                    Some((&mut author.notarize_bid, NOTARIZE_BID_RATE, Reason::NotarizeBidRate))
-                }
-                MsgType::Feedback => Some((&mut author.feedback, FEEDBACK_RATE, Reason::FeedbackRate)),
-                _ => None,
-            };
-            let Some((bucket, rate, reason)) = of_type else {
-                return if author.all.take(AUTHOR_RATE, 1, now) { Ok(()) } else { Err(Reason::AuthorRate) };
-            };
-            // Both or neither.
-            if !bucket.has(rate, now) {
-                return Err(reason);
-            }
-            if !author.all.take(AUTHOR_RATE, 1, now) {
-                return Err(Reason::AuthorRate);
-            }
-            bucket.take(rate, 1, now);
-            Ok(())
-        })
+        self.authors.update(author, AuthorRates::default, |rates| rates.take(msg_type, now))
     }
 
     /// Number of authors that are remembered.
