@@ -179,13 +179,13 @@ fn a_program_in_python_trades_by_the_local_api() {
         let mut command = std::process::Command::new("python3");
         command.arg(&program).arg(owner.zx1.home().join("agents").join(&owner.mint));
         command.args([role, "translate", "250"]);
-        Running::start(command)
+        zx1_e2e::Running::start(command)
     };
     let (mut seller, mut buyer) = (run(&bob, "sell"), run(&alice, "buy"));
     buyer.wait_for(&format!("bought from {}: translate: done", bob.mint));
     seller.wait_for(&format!("sold translate to {} for 250", alice.mint));
     assert!(buyer.wait().success() && seller.wait().success());
-    let deals: Vec<Value> = bob.inbox();
+    let deals: Vec<serde_json::Value> = bob.inbox();
     assert_eq!(deals.len(), 0, "the seller has handled what it got: {deals:?}");
     assert_eq!(alice.logged().iter().filter(|(of, kind)| of == "received" && kind == "deliver").count(), 1);
 }
