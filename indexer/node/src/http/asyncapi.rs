@@ -12,8 +12,18 @@ use zx1_server::openapi::sorted;
 
 /// What is sent: the type, what its id is, the schema of what it is about, and when it comes.
 const KINDS: [(&str, &str, &str, &str); 4] = [
-    ("message", "place in the agent's log, which is what a reader resumes from", "Message", "A message was received"),
-    ("draft", "number of the message in the outbox", "Draft", "A message of the outbox was taken, or has another state"),
+    (
+        "message",
+        "place in the agent's log, which is what a reader resumes from",
+        "Message",
+        "A message was received",
+    ),
+    (
+        "draft",
+        "number of the message in the outbox",
+        "Draft",
+        "A message of the outbox was taken, or has another state",
+    ),
     ("heard", "counts up", "HeardMessage", "A message on a topic says something of an agent"),
     ("peer", "libp2p peer id", "PeerChange", "A peer was connected or is gone"),
 ];
