@@ -29,6 +29,7 @@ mod merkle;
 mod message;
 mod negotiate;
 mod node;
+mod notary;
 mod register;
 mod reputation;
 mod sponsor;
@@ -149,12 +150,18 @@ commands! {
     /// agent's log.
     #[command(subcommand)]
     Message(message::Action);
-    /// Propose, counter, accept and deliver
+    /// Propose, counter, accept, deliver and rate
     ///
     /// A deal between two agents is a conversation. Its messages go through the agent's node and are signed with
     /// the deal key.
     #[command(subcommand)]
     Negotiate(negotiate::Action);
+    /// Look for a notary for a task, or be one
+    ///
+    /// A notary judges the work of a deal between two others, for a fee. Any agent can offer to be one; the parties
+    /// choose.
+    #[command(subcommand)]
+    Notary(notary::Action);
     /// Search the mesh for agents
     ///
     /// Asks all agents for some that can do something, waits, and lists what is advertised now. Without words it only

@@ -13,6 +13,7 @@ use std::time::Duration;
 use zx1_operator::node::wire::{self, Draft};
 use zx1_operator::node::{MAX_NAME, MAX_TTL, NodeClient};
 use zx1_operator::{Error as Operation, Refusal};
+use zx1_protocol::mesh_payload::MAX_CAP_LEN;
 
 /// Interval of questions about a message that is on its way.
 const POLL: Duration = Duration::from_millis(500);
@@ -235,6 +236,28 @@ pub fn seconds(text: &str) -> Option<u32> {
     })
 }
 
+/// A number that is not negative.
+pub fn not_negative(text: &str) -> Result<i128, String> {
+    let number: i128 = text.parse().map_err(|error: std::num::ParseIntError| error.to_string())?;
+    if number < 0 { Err("negative numbers are not allowed".to_owned()) } else { Ok(number) }
+}
+
+/// A text of some bytes, which a payload has room for.
+pub fn sized(text: &str, least: usize, most: usize) -> Result<String, String> {
+    match text.len() {
+        length if (least..=most).contains(&length) => Ok(text.to_owned()),
+        length => Err(format!("expected {least} to {most} bytes, not {length}")),
+    }
+}
+
+/// A capability. The local API separates them with commas.
+pub fn capability(text: &str) -> Result<String, String> {
+    if text.contains(',') {
+        return Err("expected one without a comma; give several as words of their own".to_owned());
+    }
+    sized(text, 1, MAX_CAP_LEN)
+}
+
 /// A moment in microseconds, in words.
 pub fn moment(micros: u64) -> String {
     words::moment(i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX))
@@ -318,6 +341,23 @@ mod tests {
             assert!(ttl(text).is_err(), "{text}");
         }
         assert_eq!(seconds("0"), Some(0));
+    }
+
+    #[test]
+    fn a_number_that_is_not_negative() {
+        assert_eq!((not_negative("0"), not_negative("500")), (Ok(0), Ok(500)));
+        assert_eq!(not_negative(&i128::MAX.to_string()), Ok(i128::MAX));
+        for text in ["", "-1", "much", "1.5", "170141183460469231731687303715884105728"] {
+            assert!(not_negative(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_capability_is_a_word_without_commas() {
+        assert!(capability("translate").is_ok() && capability(&"c".repeat(MAX_CAP_LEN)).is_ok());
+        for text in [String::new(), "a,b".to_owned(), "c".repeat(MAX_CAP_LEN + 1)] {
+            assert!(capability(&text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -113,7 +113,13 @@ fn message(refusal: &Refusal) -> String {
         Refusal::NoFeedback { index, count: entries } => {
             format!("No entry {index}: the log has {}.", count(*entries, "entry", "entries"))
         }
-        Refusal::NodeRefused { why, .. } => format!("The node refused: {}", sentence(why)),
+        Refusal::NodeRefused { number: 0, why } => format!("The node refused: {}", sentence(why)),
+        Refusal::NodeRefused { number, why } => format!("The node refused ({number}): {}", sentence(why)),
+        Refusal::NodeNotRunning { agent, why } => {
+            // Without the number of the system's error.
+            let why = clause(why.split(" (os error").next().unwrap_or_default());
+            format!("The node of {agent} does not run: {why}.")
+        }
         Refusal::NodeBroken { why } => {
             format!("The node's local API cannot be used: {}.", why.trim_end_matches('.'))
         }
@@ -127,10 +133,17 @@ fn after_node(number: u32) -> &'static str {
         7620 => "zx1 message inbox shows the conversations",
         7621 => "leave --conversation out: a new deal has a conversation of its own",
         7622..=7629 => "zx1 negotiate show CONVERSATION",
+        7630 => "zx1 notary offers lists searches, zx1 notary desk lists tasks",
+        7631..=7638 => "zx1 notary offers CONVERSATION",
+        7639..=7649 => "zx1 notary desk CONVERSATION",
         7650 | 7651 | 7655 => "zx1 message list",
         7652 => "wait until some of zx1 message list are over, or take them back",
         7653 | 7654 => "zx1 message send --help",
         7656 => "choose another --name; zx1 message list shows those that are taken",
+        7688 => "zx1 message send --help",
+        7695 => "try again in a moment",
+        7696 | 7697 => "zx1 node signer, with limits that allow it",
+        7698 => "zx1 doctor",
         _ => "zx1 node status",
     }
 }

@@ -1,21 +1,27 @@
 //! What the node knows of its agent: the log, the deals, what was heard, and who wants to know of news.
 
-use crate::defaults::{CONVERSATION_EPOCHS, NEWS};
+use crate::defaults::{CONVERSATION_EPOCHS, NEWS, REPLAY_EPOCHS};
 use crate::error::Result;
 use crate::heard::Heard;
 use crate::inbox;
+use crate::notary::line::{Line, chosen_in};
+use crate::notary::rows::Rows;
+use crate::notary::tell_deal;
+use crate::pen::Words;
+use crate::transcript;
 use serde::Serialize;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 use zx1_home::Clock;
-use zx1_log::{Admitted, Appended, LogHandle, LogReader};
-use zx1_mesh::conversation::Conversations;
+use zx1_log::{Admitted, Appended, LogHandle};
+use zx1_mesh::conversation::{ConversationError, Conversations, envelope_hash};
+use zx1_mesh::notary::Search;
 use zx1_mesh::validate::Message;
 use zx1_operator::node::wire::News;
 use zx1_protocol::behavior_batch::Direction;
-use zx1_protocol::envelope::Envelope;
+use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::units::Epoch;
 
@@ -26,6 +32,10 @@ pub struct Agent {
     log: LogHandle,
     clock: Arc<dyn Clock>,
     conversations: Mutex<Conversations>,
+    /// Searches for notaries, and tasks as one. Locked before the deals where both are.
+    rows: Mutex<Rows>,
+    /// What the notary's part has to look at.
+    line: Line,
     heard: Mutex<Heard>,
     news: broadcast::Sender<Arc<News>>,
     /// Counts news that have no number of their own.
@@ -39,24 +49,75 @@ impl fmt::Debug for Agent {
 }
 
 impl Agent {
-    /// Makes the deals again from the log of the last epochs. Blocks.
+    /// Makes the deals again from the log of the last epochs; `rows` are those of the notary's part. Blocks.
     ///
     /// # Errors
     /// The log's.
-    pub fn open(id: AgentId, name: String, log: LogHandle, clock: Arc<dyn Clock>) -> Result<Self> {
-        let now = clock.unix_micros();
-        let conversations = conversations(&log.reader(), id, now)?;
+    pub fn open(
+        id: AgentId,
+        name: String,
+        log: LogHandle,
+        clock: Arc<dyn Clock>,
+        rows: Rows,
+    ) -> Result<Self> {
         let (news, _) = broadcast::channel(NEWS);
-        Ok(Self {
+        let agent = Self {
             id,
             name,
             log,
             clock,
-            conversations: Mutex::new(conversations),
+            conversations: Mutex::new(Conversations::new(id)),
+            rows: Mutex::new(rows),
+            line: Line::default(),
             heard: Mutex::new(Heard::new(id)),
             news,
             count: AtomicU64::new(0),
-        })
+        };
+        agent.replay()?;
+        let searches: Vec<Search> = agent.rows().searches.iter().cloned().collect();
+        searches.iter().for_each(|row| tell_deal(&agent, row));
+        Ok(agent)
+    }
+
+    /// The deals of the last epochs, from the log, and what the notary's part may not have looked at yet.
+    fn replay(&self) -> Result<()> {
+        let recent = self.first_epoch(REPLAY_EPOCHS);
+        let (rows, mut deals) = (self.rows(), self.conversations());
+        transcript::each(
+            &self.log.reader(),
+            self.first_epoch(CONVERSATION_EPOCHS),
+            |_| true,
+            |envelope, direction, at| {
+                if Epoch::from_unix_micros(at) >= recent && self.line.wants(&rows, &deals, self.id, envelope)
+                {
+                    self.line.push(envelope.header.conversation(), envelope.to_cbor().into(), at);
+                }
+                said_again(&mut deals, &rows, envelope, direction, at);
+            },
+        )
+    }
+
+    /// Puts in line what had no room there, from the log. Blocks.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn read_again(&self) -> Result<()> {
+        transcript::each(
+            &self.log.reader(),
+            self.first_epoch(REPLAY_EPOCHS),
+            |_| true,
+            |envelope, _, at| {
+                let wants = self.line.wants(&self.rows(), &self.conversations(), self.id, envelope);
+                if wants {
+                    self.line.push(envelope.header.conversation(), envelope.to_cbor().into(), at);
+                }
+            },
+        )
+    }
+
+    /// So many epochs before the present one.
+    pub fn first_epoch(&self, epochs: u64) -> Epoch {
+        Epoch(Epoch::from_unix_micros(self.now()).0.saturating_sub(epochs))
     }
 
     /// The agent's mint.
@@ -84,6 +145,29 @@ impl Agent {
         self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Its searches for notaries, and its tasks as one.
+    pub fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the notary's part has to look at.
+    pub fn line(&self) -> &Line {
+        &self.line
+    }
+
+    /// Whether this agent may send such a message now, in its deals or as a notary.
+    ///
+    /// # Errors
+    /// 7620 to 7628
+    pub fn check(&self, words: &Words) -> Result<(), ConversationError> {
+        let checked =
+            self.conversations().check(words.msg_type, words.recipient, words.conversation, &words.payload);
+        match checked {
+            Err(ConversationError::Unknown(_)) if self.rows().desk_says(words) => Ok(()),
+            checked => checked,
+        }
+    }
+
     /// What was heard on topics.
     pub fn heard(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
@@ -107,7 +191,7 @@ impl Agent {
         if !is_new || admitted.direction == Direction::Sent {
             return;
         }
-        self.conversations().received(&envelope, now);
+        self.deal_with(&envelope, message, now);
         let heard = self.heard().take(&envelope, &message.author, now);
         if let Some(place) = admitted.logged {
             let shown = inbox::of_envelope(&envelope, place, now);
@@ -123,9 +207,31 @@ impl Agent {
         }
     }
 
+    /// A received message, for the deals and for the notary's part. A VERDICT of a task with a search is for the search
+    /// first.
+    fn deal_with(&self, envelope: &Envelope<'_>, message: &Message, now: u64) {
+        let (rows, mut deals) = (self.rows(), self.conversations());
+        let wants = self.line.wants(&rows, &deals, self.id, envelope);
+        if wants {
+            self.line.push(envelope.header.conversation(), Arc::clone(&message.bytes), now);
+        }
+        if !wants || envelope.header.msg_type != MsgType::Verdict {
+            deals.received(envelope, now);
+        }
+    }
+
     /// A message of this agent is in its log.
     pub fn sent(&self, envelope: &Envelope<'_>, _place: &Appended) {
-        self.conversations().sent(envelope, self.now());
+        let now = self.now();
+        let (rows, mut deals) = (self.rows(), self.conversations());
+        deals.sent(envelope, now);
+        if self.line.wants(&rows, &deals, self.id, envelope) {
+            self.line.push(envelope.header.conversation(), envelope.to_cbor().into(), now);
+        }
+        // What follows from an assignment waits until it is signed.
+        if envelope.header.msg_type == MsgType::NotarizeAssign {
+            self.line.wake();
+        }
     }
 
     /// Tells whoever listens.
@@ -136,25 +242,35 @@ impl Agent {
     }
 }
 
-/// The deals of the last epochs, from the log.
-fn conversations(reader: &LogReader, agent: AgentId, now: u64) -> Result<Conversations> {
-    let mut all = Conversations::new(agent);
-    let last = Epoch::from_unix_micros(now);
-    let mut entries = reader.entries(Epoch(last.0.saturating_sub(CONVERSATION_EPOCHS)), Epoch(u64::MAX))?;
-    while let Some(stored) = entries.next_entry()? {
-        let (direction, at) = (stored.direction, stored.arrival_micros);
-        let Ok(entry) = stored.entry() else { continue };
-        // Payloads are kept beside the log, where they were not pruned.
-        let kept = if entry.payload.is_empty() && entry.header.payload_len > 0 {
-            reader.payload(entry.header.payload_hash).ok().flatten().unwrap_or_default()
-        } else {
-            entry.payload.to_vec()
+/// A message of the log, as it was when it came or went: who the notary was by then, say the rows.
+fn said_again(
+    deals: &mut Conversations,
+    rows: &Rows,
+    envelope: &Envelope<'_>,
+    direction: Direction,
+    at: u64,
+) {
+    let header = &envelope.header;
+    if let Ok(search) = rows.searches.get(header.conversation()) {
+        let notary = match (header.msg_type, direction) {
+            (MsgType::NotarizeAssign, Direction::Sent) => Some(header.recipient()),
+            (MsgType::Deliver, Direction::Received) => chosen_in(envelope.payload),
+            (MsgType::Verdict, Direction::Received) => {
+                let counts = search.verdict().filter(|verdict| verdict.envelope == envelope_hash(envelope));
+                let Some(verdict) = counts else { return };
+                Some(verdict.notary)
+            }
+            _ => None,
         };
-        let envelope = Envelope { header: entry.header, payload: &kept, signature: entry.signature };
-        match direction {
-            Direction::Sent => all.sent(&envelope, at),
-            Direction::Received => all.received(&envelope, at),
-        };
+        if let Some(notary) = notary.filter(|notary| search.notaries().any(|it| it == *notary))
+            && let Ok(deal) = deals.get_mut(header.conversation())
+        {
+            // A deal that takes none now keeps what it has.
+            let _ = deal.set_notary(notary);
+        }
     }
-    Ok(all)
+    match direction {
+        Direction::Sent => deals.sent(envelope, at),
+        Direction::Received => deals.received(envelope, at),
+    };
 }

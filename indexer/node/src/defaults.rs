@@ -64,6 +64,18 @@ pub const MAX_ADVERT_LIFE: u64 = 24 * 3_600_000_000;
 /// Conversations are made again from the log of the last epochs.
 pub const CONVERSATION_EPOCHS: u64 = 7;
 
+/// How often the notary's part looks at its deadlines when nothing wakes it.
+pub const NOTARY_EVERY: Duration = Duration::from_millis(500);
+/// Messages that wait for the notary's part; what has no room is read from the log later.
+pub const MAX_NOTICES: usize = 1_024;
+/// Of these of one task.
+pub const MAX_NOTICES_OF_ONE: usize = 64;
+/// At the start the notary's part reads the messages of the present epoch and of so many before. No task with a notary
+/// lasts that long.
+pub const REPLAY_EPOCHS: u64 = 1;
+/// Messages of a deal that are shown to its notary, the latest ones; it keeps 256 of both parties.
+pub const MAX_SHOWN_ENVELOPES: usize = 200;
+
 /// News that a subscriber may be behind.
 pub const NEWS: usize = 1_024;
 /// Subscribers of news.

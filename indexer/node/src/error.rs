@@ -9,6 +9,7 @@ use zx1_home::keys::KeyFileError;
 use zx1_log::LogError;
 use zx1_mesh::conversation::ConversationError;
 use zx1_mesh::node::NodeError;
+use zx1_mesh::notary::NotaryError;
 use zx1_mesh::outbox::OutboxError;
 use zx1_protocol::draft::DraftError;
 use zx1_server::answer::{A_MOMENT, Advice};
@@ -39,6 +40,10 @@ pub enum Error {
     #[code(inner)]
     #[error(transparent)]
     Conversation(#[from] ConversationError),
+    /// The tables of notaries.
+    #[code(inner)]
+    #[error(transparent)]
+    Notary(#[from] NotaryError),
     /// The message would be dropped by receivers.
     #[code(inner)]
     #[error(transparent)]
@@ -152,11 +157,13 @@ impl Refused for Error {
             Self::Token => 401,
             Self::Missing(_) | Self::NoPage => 404,
             Self::Outbox(OutboxError::Unknown(_)) | Self::Conversation(ConversationError::Unknown(_)) => 404,
+            Self::Notary(NotaryError::Unknown(_)) => 404,
             Self::Method => 405,
             Self::SlowBody => 408,
             Self::Outbox(OutboxError::Full { .. }) => 429,
             Self::Outbox(OutboxError::Draft(_) | OutboxError::Ttl { .. }) => 400,
-            Self::Outbox(_) | Self::Conversation(_) => 409,
+            Self::Notary(NotaryError::Payload(_)) => 400,
+            Self::Outbox(_) | Self::Conversation(_) | Self::Notary(_) => 409,
             Self::LargeBody(_) => 413,
             Self::MediaType(_) => 415,
             Self::Chain(error) if error.transient() => 502,

@@ -44,6 +44,8 @@ struct State {
     /// The own key, as the chain has it.
     own_key: Option<AgentKey>,
     recipients: Lru<AgentId, (Vec<PeerId>, u64)>,
+    /// All keys of agents whose envelopes were shown.
+    signers: Lru<AgentId, (Vec<AgentKey>, u64)>,
 }
 
 /// What is known of the cluster.
@@ -82,6 +84,7 @@ impl Cluster {
             missing: None,
             own_key: None,
             recipients: Lru::new(MAX_RECIPIENTS),
+            signers: Lru::new(MAX_RECIPIENTS),
         };
         Ok(Self { client, is_local, clock, judge, state: Mutex::new(state) })
     }
@@ -144,6 +147,23 @@ impl Cluster {
         }
         self.state().recipients.insert(agent, (peers.clone(), now));
         Ok(peers)
+    }
+
+    /// The keys of an agent, also those that have ended: what they signed in their epochs still counts.
+    ///
+    /// # Errors
+    /// The cluster's; 7695 when it does not answer in time.
+    pub async fn keys_of(&self, agent: AgentId) -> Result<Vec<AgentKey>> {
+        let now = self.clock.unix_micros();
+        if let Some((keys, _)) =
+            self.state().signers.get(&agent).filter(|(_, at)| now.saturating_sub(*at) < RECIPIENT_LIFE)
+        {
+            return Ok(keys.clone());
+        }
+        let asked = timeout(CHAIN_WITHIN, self.client.agent_keys(agent)).await;
+        let keys = asked.map_err(|_| Error::Busy)??;
+        self.state().signers.insert(agent, (keys.clone(), now));
+        Ok(keys)
     }
 
     /// A peer that signed for an agent, which is how agents are found where there are no gates.

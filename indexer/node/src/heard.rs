@@ -137,6 +137,11 @@ impl Heard {
         agents
     }
 
+    /// Peers that signed for an agent, the latest first.
+    pub fn peers_of(&self, agent: &AgentId) -> Vec<String> {
+        self.agents.peek(agent).map(|agent| agent.peers.clone()).unwrap_or_default()
+    }
+
     /// The agent whose messages a peer signed.
     pub fn agent_of(&self, peer: &str) -> Option<String> {
         let mut having =

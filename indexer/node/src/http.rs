@@ -3,6 +3,7 @@
 
 pub mod asyncapi;
 mod news;
+mod notary;
 pub mod openapi;
 mod routes;
 mod signer;
@@ -14,6 +15,8 @@ use crate::facts::Cluster;
 use crate::inbox::Acknowledged;
 use crate::judge::Judge;
 use crate::metrics::Metrics;
+use crate::notary::Notary;
+use crate::notary::ways::Live;
 use crate::outbox::Sender;
 use crate::pen::Pen;
 use crate::signers::Signers;
@@ -48,6 +51,7 @@ pub struct Inner {
     pub node: Node,
     pub pen: Arc<Pen>,
     pub sender: Arc<Sender>,
+    pub notary: Arc<Notary<Live>>,
     pub signers: Arc<Signers>,
     pub acknowledged: Mutex<Acknowledged>,
     pub metrics: Metrics,
@@ -97,6 +101,15 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(routes::acknowledge))
         .routes(routes!(routes::conversations))
         .routes(routes!(routes::conversation))
+        .routes(routes!(notary::ask))
+        .routes(routes!(notary::searches))
+        .routes(routes!(notary::search))
+        .routes(routes!(notary::choose))
+        .routes(routes!(notary::terms, notary::serve, notary::stop))
+        .routes(routes!(notary::desks))
+        .routes(routes!(notary::desk))
+        .routes(routes!(notary::judge))
+        .routes(routes!(notary::rate))
         .routes(routes!(routes::adverts))
         .routes(routes!(routes::heard))
         .routes(routes!(routes::reputation))

@@ -6,6 +6,8 @@
 //! | [`keep`], [`inbox`] | accepted messages into the agent's log; reading them from there |
 //! | [`words`], [`pen`], [`signers`] | what is to be said, signing it, who signs deals |
 //! | [`outbox`], [`store`] | what waits to be sent, and where that is on disk |
+//! | [`notary`] | notaries of tasks, as a party and as one; ratings |
+//! | [`transcript`] | the log as the envelopes that travelled |
 //! | [`heard`], [`beacon`] | adverts, names and ratings of others; this agent's own presence |
 //! | [`agent`] | log, deals and news of one agent |
 //! | [`http`], [`local`], [`metrics`] | the local API |
@@ -28,11 +30,13 @@ pub mod judge;
 pub mod keep;
 pub mod local;
 pub mod metrics;
+pub mod notary;
 pub mod outbox;
 pub mod pen;
 pub mod server;
 pub mod signers;
 pub mod store;
+pub mod transcript;
 pub mod words;
 
 pub use error::{Error, Result};

@@ -72,8 +72,7 @@ impl Sender {
         let mut outbox = self.outbox.lock().await;
         if outbox.named(name).is_none() {
             self.agent
-                .conversations()
-                .check(words.msg_type, words.recipient, words.conversation, &words.payload)
+                .check(words)
                 .or_else(|error| self.may_follow(&outbox, words).then_some(()).ok_or(error))?;
         }
         let draft = Draft {
@@ -115,6 +114,11 @@ impl Sender {
     /// 7650
     pub async fn get(&self, id: u64) -> Result<wire::Draft> {
         Ok(self.shown(self.outbox.lock().await.get(id)?))
+    }
+
+    /// The message of this name.
+    pub async fn named(&self, name: &str) -> Option<wire::Draft> {
+        self.outbox.lock().await.named(name).map(|row| self.shown(row))
     }
 
     /// All, the oldest first.
@@ -237,13 +241,7 @@ impl Sender {
             conversation: row.conversation,
             payload: row.payload.clone(),
         };
-        let checked = self.agent.conversations().check(
-            words.msg_type,
-            words.recipient,
-            words.conversation,
-            &words.payload,
-        );
-        let made = match checked {
+        let made = match self.agent.check(&words) {
             Ok(()) => self.pen.write(&words).await,
             Err(error) => Err(error.into()),
         };

@@ -12,6 +12,9 @@ use crate::judge::{Judge, ScoreChange};
 use crate::keep::Keeper;
 use crate::local::Socket;
 use crate::metrics;
+use crate::notary::Notary;
+use crate::notary::rows::Disk;
+use crate::notary::ways::Live;
 use crate::outbox::Sender;
 use crate::pen::{Pen, blocking};
 use crate::signers::Signers;
@@ -108,9 +111,10 @@ impl Server {
         let cluster = Cluster::start(client, network.public.is_none(), clock, Arc::clone(&judge)).await?;
         let cluster = Arc::new(cluster);
         let (id, name, at) = (config.agent, config.name.clone(), folder.clone());
-        let (agent, stored) = blocking(move || {
+        let (agent, stored, disk) = blocking(move || {
             let log = LogHandle::open(&at, id, LOG_PATIENCE)?;
-            Ok((Agent::open(id, name, log, timed)?, Store::open(&at)?))
+            let (disk, rows) = Disk::open(&at)?;
+            Ok((Agent::open(id, name, log, timed, rows)?, Store::open(&at)?, disk))
         })
         .await?;
         let agent = Arc::new(agent);
@@ -132,6 +136,13 @@ impl Server {
             Arc::clone(&pen),
             stored,
         ));
+        let ways = Live {
+            agent: Arc::clone(&agent),
+            sender: Arc::clone(&sender),
+            cluster: Arc::clone(&cluster),
+            judge: Arc::clone(&judge),
+        };
+        let notary = Arc::new(Notary::new(Arc::clone(&agent), ways, disk));
         let token = token(&folder.join(TOKEN_FILE)).map_err(file("written"))?;
         let ready = Place {
             ready: true,
@@ -149,6 +160,7 @@ impl Server {
             node: node.clone(),
             pen: Arc::clone(&pen),
             sender: Arc::clone(&sender),
+            notary: Arc::clone(&notary),
             signers,
             acknowledged: Mutex::new(Acknowledged::new(&folder)),
             metrics: metrics.clone(),
@@ -168,6 +180,7 @@ impl Server {
         let key = pen.key();
         jobs.spawn(|cancel| Arc::clone(&cluster).watch_own(config.agent, key, cancel));
         jobs.spawn(|cancel| Arc::clone(&sender).run(cancel));
+        jobs.spawn(|cancel| notary.run(cancel));
         jobs.spawn(|cancel| beacon::run(Arc::clone(&agent), cluster, node.clone(), pen, cancel));
         jobs.spawn(|cancel| tell_scores(node.clone(), changes, cancel));
         jobs.spawn(|cancel| watch(agent, judge, sender, node.clone(), events, cancel));

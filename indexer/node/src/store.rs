@@ -1,30 +1,49 @@
-//! The outbox on disk: one file a message, written whole and synced before anything follows from it.
+//! Rows on disk: one file a row, written whole and synced before anything follows from it. The outbox is one such
+//! store; searches for notaries and a notary's tasks are others.
 
 use crate::error::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use zx1_home::files;
 use zx1_mesh::outbox::{Outbox, Row};
 
 const FOLDER: &str = "outbox";
 const ENDING: &str = "json";
-/// A payload of 64 KiB as hex, and the rest.
-const MAX_ROW: u64 = 256 << 10;
 
-/// The folder of the rows.
-#[derive(Clone, Debug)]
-pub struct Store {
-    folder: PathBuf,
+/// A row that has a file of its own.
+pub trait Stored: Serialize + DeserializeOwned {
+    /// Largest file, in bytes.
+    const LIMIT: u64;
+
+    /// What names it among the rows of its folder: a word of letters and digits.
+    fn name(&self) -> String;
 }
 
-impl Store {
-    /// Opens the store in an agent's folder, and what is in it. What was on its way when the process ended is
-    /// unanswered. Blocks.
+impl Stored for Row {
+    /// A payload of 64 KiB as hex, and the rest.
+    const LIMIT: u64 = 256 << 10;
+
+    fn name(&self) -> String {
+        self.id.to_string()
+    }
+}
+
+/// A folder of rows of one kind.
+#[derive(Clone, Debug)]
+pub struct Files<R> {
+    folder: PathBuf,
+    rows: PhantomData<fn() -> R>,
+}
+
+impl<R: Stored> Files<R> {
+    /// Opens the folder, and what is in it. Blocks.
     ///
     /// # Errors
-    /// 7683 for a file that is none of this store; the outbox's for rows that do not fit together.
-    pub fn open(agent_folder: &Path) -> Result<(Self, Outbox)> {
-        let folder = agent_folder.join(FOLDER);
-        let store = Self { folder };
+    /// 7683 for a file that is none of this store.
+    pub fn open(folder: PathBuf) -> Result<(Self, Vec<R>)> {
+        let store = Self { folder, rows: PhantomData };
         let failed = |why: String| Error::File { action: "read", path: store.folder.clone(), why };
         files::make_private_folder(&store.folder).map_err(|error| failed(error.to_string()))?;
         files::remove_unfinished(&store.folder).map_err(|error| failed(error.to_string()))?;
@@ -36,6 +55,60 @@ impl Store {
                 rows.push(read(&path)?);
             }
         }
+        Ok((store, rows))
+    }
+
+    /// Writes a row. Blocks.
+    ///
+    /// # Errors
+    /// 7683
+    pub fn put(&self, row: &R) -> Result<()> {
+        let path = self.path(&row.name());
+        let failed = |why: String| Error::File { action: "written", path: path.clone(), why };
+        let bytes = serde_json::to_vec(row).map_err(|error| failed(error.to_string()))?;
+        files::replace(&path, &bytes).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Takes a row out; one that is not there is no error. Blocks.
+    ///
+    /// # Errors
+    /// 7683
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let path = self.path(name);
+        let removed = files::remove(&path);
+        let failed = |error: std::io::Error| Error::File { action: "written", path, why: error.to_string() };
+        removed.map(drop).map_err(failed)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{ENDING}"))
+    }
+}
+
+fn read<R: Stored>(path: &Path) -> Result<R> {
+    let failed = |why: String| Error::File { action: "read", path: path.to_owned(), why };
+    let bytes = files::read(path, R::LIMIT).map_err(|error| failed(error.to_string()))?;
+    let bytes = bytes.ok_or_else(|| failed("it is gone".to_owned()))?;
+    let row: R = serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?;
+    let is_named = path.file_stem().is_some_and(|stem| *stem == *row.name());
+    if is_named { Ok(row) } else { Err(failed("its name is not that of its row".to_owned())) }
+}
+
+/// The outbox on disk.
+#[derive(Clone, Debug)]
+pub struct Store {
+    files: Files<Row>,
+}
+
+impl Store {
+    /// Opens the store in an agent's folder, and what is in it. What was on its way when the process ended is
+    /// unanswered. Blocks.
+    ///
+    /// # Errors
+    /// 7683 for a file that is none of this store; the outbox's for rows that do not fit together.
+    pub fn open(agent_folder: &Path) -> Result<(Self, Outbox)> {
+        let (files, rows) = Files::<Row>::open(agent_folder.join(FOLDER))?;
+        let store = Self { files };
         // Rows are forgotten only when many later ones are there, so the last number is always among them.
         let next = rows.iter().map(|row| row.id).max().map_or(1, |last| last.saturating_add(1));
         let (outbox, changed) = Outbox::load(rows, next)?;
@@ -48,13 +121,7 @@ impl Store {
     /// # Errors
     /// 7683
     pub fn put(&self, rows: &[Row]) -> Result<()> {
-        for row in rows {
-            let path = self.path(row.id);
-            let failed = |why: String| Error::File { action: "written", path: path.clone(), why };
-            let bytes = serde_json::to_vec(row).map_err(|error| failed(error.to_string()))?;
-            files::replace(&path, &bytes).map_err(|error| failed(error.to_string()))?;
-        }
-        Ok(())
+        rows.iter().try_for_each(|row| self.files.put(row))
     }
 
     /// Takes rows out. Blocks.
@@ -62,29 +129,8 @@ impl Store {
     /// # Errors
     /// 7683
     pub fn remove(&self, ids: &[u64]) -> Result<()> {
-        for id in ids {
-            let path = self.path(*id);
-            files::remove(&path).map_err(|error| Error::File {
-                action: "written",
-                path: path.clone(),
-                why: error.to_string(),
-            })?;
-        }
-        Ok(())
+        ids.iter().try_for_each(|id| self.files.remove(&id.to_string()))
     }
-
-    fn path(&self, id: u64) -> PathBuf {
-        self.folder.join(format!("{id}.{ENDING}"))
-    }
-}
-
-fn read(path: &Path) -> Result<Row> {
-    let failed = |why: String| Error::File { action: "read", path: path.to_owned(), why };
-    let bytes = files::read(path, MAX_ROW).map_err(|error| failed(error.to_string()))?;
-    let bytes = bytes.ok_or_else(|| failed("it is gone".to_owned()))?;
-    let row: Row = serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?;
-    let is_named = path.file_stem().is_some_and(|stem| *stem == *row.id.to_string());
-    if is_named { Ok(row) } else { Err(failed("its name is not its number".to_owned())) }
 }
 
 #[cfg(test)]
@@ -128,9 +174,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (store, mut outbox) = Store::open(folder.path()).unwrap();
         store.put(&[outbox.add(&draft("a"), 1).unwrap()]).unwrap();
-        std::fs::rename(store.path(1), store.path(7)).unwrap();
+        std::fs::rename(store.files.path("1"), store.files.path("7")).unwrap();
         assert!(matches!(Store::open(folder.path()), Err(Error::File { action: "read", .. })));
-        std::fs::write(store.path(7), "{}").unwrap();
+        std::fs::write(store.files.path("7"), "{}").unwrap();
         assert!(matches!(Store::open(folder.path()), Err(Error::File { action: "read", .. })));
     }
 }

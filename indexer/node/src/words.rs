@@ -122,7 +122,11 @@ fn this<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str, what: &str) ->
     })
 }
 
-fn hash(text: &str, what: &str) -> Result<Hash> {
+/// A hash of a request.
+///
+/// # Errors
+/// 7688
+pub fn hash(text: &str, what: &str) -> Result<Hash> {
     let mut hash = [0; 32];
     let decoded = hex::decode_to_slice(text, &mut hash);
     decoded.map_err(|_| bad(format!("{what} has 64 hexadecimal digits")))?;

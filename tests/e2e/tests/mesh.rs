@@ -2,124 +2,8 @@
 //! only.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-use serde_json::Value;
-use std::path::{Path, PathBuf};
-use zx1_e2e::{Localnet, Running, Zx1, wait_until};
-
-/// An agent with its command line and its node.
-struct Owner {
-    zx1: Zx1,
-    mint: String,
-    node: Option<Running>,
-    /// Where its node listens, with the peer id; the port stays over a restart.
-    address: String,
-    bootstrap: Option<String>,
-}
-
-impl Owner {
-    /// Registers, lists keys, stakes 30 and pays one epoch. `keys` are files and the scopes that they get.
-    fn new(net: &Localnet, index: usize, name: &str, keys: &[(&Path, &str)]) -> Self {
-        let file = net.wallet_file(index);
-        let zx1 = Zx1::new(net).keypair(&file);
-        let made = zx1.json(["register", "--name", name, "--uri", "https://example.org/a.json", "--yes"]);
-        for (key, scopes) in keys {
-            zx1.json(["keys", "add", path(key), "--scopes", scopes, "--yes"]);
-        }
-        zx1.json(["stake", "lock", "30", "--yes"]);
-        zx1.json(["lease", "pay", "--yes"]);
-        let mint = text(&made["agent"]).to_owned();
-        Self { zx1, mint, node: None, address: String::new(), bootstrap: None }
-    }
-
-    /// With its wallet as the key of every scope.
-    fn simple(net: &Localnet, index: usize, name: &str) -> Self {
-        let file = net.wallet_file(index);
-        Self::new(net, index, name, &[(&file, "pay,batch,deal,peer")])
-    }
-
-    /// Starts the node and waits until it serves.
-    fn start(&mut self, options: &[&str]) {
-        let listen = match self.address.split_once("/p2p/") {
-            Some((address, _)) => address.to_owned(),
-            None => "/ip4/127.0.0.1/tcp/0".to_owned(),
-        };
-        let mut line = vec!["node", "run", "--api", "127.0.0.1:0", "--no-mdns", "--listen", &listen];
-        if let Some(bootstrap) = &self.bootstrap {
-            line.extend(["--bootstrap", bootstrap]);
-        }
-        line.extend(options);
-        let node = self.zx1.spawn(line);
-        node.wait_for("\"ready\":true");
-        self.node = Some(node);
-        self.address = wait_until("the node listens", || {
-            let status = self.status();
-            let listening = status["identity"]["listening"].as_array().unwrap().first().cloned()?;
-            Some(format!("{}/p2p/{}", text(&listening), text(&status["identity"]["peer"])))
-        });
-    }
-
-    fn status(&self) -> Value {
-        self.zx1.json(["node", "status"])
-    }
-
-    fn json(&self, line: &[&str]) -> Value {
-        self.zx1.json(line)
-    }
-
-    /// Sends, and returns the number of the message.
-    fn send(&self, line: &[&str]) -> u64 {
-        let sent = self.zx1.json(line);
-        sent["draft"].as_u64().unwrap_or_else(|| panic!("{sent}"))
-    }
-
-    /// Waits until a message of the outbox is in this state.
-    fn wait_for(&self, draft: u64, state: &str) -> Value {
-        let number = draft.to_string();
-        let mut last = Value::Null;
-        wait_until(&format!("message {draft} is {state}; it is {last}"), || {
-            last = self.zx1.json(["message", "show", &number]);
-            (last["state"] == state).then(|| last.clone())
-        })
-    }
-
-    fn inbox(&self) -> Vec<Value> {
-        self.json(&["message", "inbox"])["messages"].as_array().unwrap().clone()
-    }
-
-    fn phase(&self, conversation: &str) -> String {
-        text(&self.json(&["negotiate", "show", conversation])["phase"]).to_owned()
-    }
-
-    /// Entries of the log, as (direction, type).
-    fn logged(&self) -> Vec<(String, String)> {
-        let listed = self.json(&["log", "list"]);
-        let entries = listed["entries"].as_array().unwrap();
-        entries.iter().map(|it| (text(&it["direction"]).to_owned(), text(&it["type"]).to_owned())).collect()
-    }
-
-    fn stop(&mut self) {
-        self.zx1.json(["node", "stop"]);
-        let status = self.node.take().unwrap().wait();
-        assert!(status.success(), "{status}");
-    }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}"))
-}
-
-fn path(file: &Path) -> &str {
-    file.to_str().unwrap()
-}
-
-/// Waits until these nodes have a mesh together.
-fn wait_for_mesh(owner: &Owner) {
-    wait_until("a peer is in the mesh", || {
-        let peers = owner.json(&["node", "peers"]);
-        let peers = peers.as_array().or_else(|| peers["peers"].as_array()).unwrap().clone();
-        peers.iter().any(|peer| peer["mesh"].as_array().is_some_and(|mesh| mesh.len() == 3)).then_some(())
-    });
-}
+use std::path::PathBuf;
+use zx1_e2e::{Localnet, Owner, Zx1, path, text, wait_for_mesh, wait_until};
 
 #[test]
 fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
@@ -131,11 +15,16 @@ fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
     for owner in [&alice, &bob] {
         wait_for_mesh(owner);
         let status = owner.status();
-        assert_eq!((&status["standing"]["is_good"], &status["owns_log"]), (&true.into(), &true.into()), "{status}");
+        assert_eq!(
+            (&status["standing"]["is_good"], &status["owns_log"]),
+            (&true.into(), &true.into()),
+            "{status}"
+        );
     }
 
     // Found by what it advertises, with nobody between them.
-    let advert = bob.send(&["advertise", "translate", "german", "--unit", "XNO", "--price", "5", "--ttl", "1h"]);
+    let advert =
+        bob.send(&["advertise", "translate", "german", "--unit", "XNO", "--price", "5", "--ttl", "1h"]);
     bob.wait_for(advert, "sent");
     let found = wait_until("the advert is heard", || {
         let found = alice.json(&["discover"]);
@@ -163,7 +52,9 @@ fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
     alice.zx1.run(line).fails_with(7594);
 
     let own = |logged: Vec<(String, String)>, direction: &str| {
-        let kinds = logged.into_iter().filter(|(of, kind)| of == direction && kind != "beacon" && kind != "advertise");
+        let kinds = logged
+            .into_iter()
+            .filter(|(of, kind)| of == direction && kind != "beacon" && kind != "advertise");
         kinds.map(|(_, kind)| kind).collect::<Vec<_>>()
     };
     assert_eq!(own(alice.logged(), "sent"), ["propose", "accept"]);
@@ -210,11 +101,8 @@ fn what_was_queued_or_received_survives_kill_9_and_is_there_once() {
 
     bob.start(&[]);
     alice.wait_for(second, "acknowledged");
-    let values: Vec<String> = bob
-        .inbox()
-        .iter()
-        .map(|message| text(&message["payload"]["value"]).to_owned())
-        .collect();
+    let values: Vec<String> =
+        bob.inbox().iter().map(|message| text(&message["payload"]["value"]).to_owned()).collect();
     assert_eq!(values, ["1", "2"]);
     let proposals = alice.logged().into_iter().filter(|(_, kind)| kind == "propose").count();
     assert_eq!(proposals, 2, "each was signed once");
@@ -243,7 +131,8 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
     let made = zx1.json(["register", "--name", "carol", "--uri", "https://example.org/a.json", "--yes"]);
     zx1.json(["keys", "add", path(&file), "--scopes", "deal,peer", "--yes"]);
     let mint = text(&made["agent"]).to_owned();
-    let mut carol = Owner { zx1, mint, node: None, address: String::new(), bootstrap: Some(bob.address.clone()) };
+    let mut carol =
+        Owner { zx1, mint, node: None, address: String::new(), bootstrap: Some(bob.address.clone()) };
     carol.start(&[]);
     let status = carol.status();
     assert_eq!(status["standing"]["is_good"], false, "{status}");

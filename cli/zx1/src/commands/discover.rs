@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::errors::{Error, Result, sentence};
-use crate::node::{self, moment, seconds};
+use crate::node::{self, capability, moment, seconds};
 use crate::output::{self, Page, Report, Table};
 use crate::words;
 use serde::Serialize;
@@ -28,7 +28,7 @@ const MAX_WAIT: u32 = 600;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Capabilities that an agent must have, all of them
-    #[arg(value_name = "WANT")]
+    #[arg(value_name = "WANT", value_parser = capability)]
     want: Vec<String>,
     /// Time to wait for answers, such as 30s or 2m, at most 10m; 0 asks nobody
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = wait)]

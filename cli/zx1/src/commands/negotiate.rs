@@ -1,5 +1,6 @@
 //! `zx1 negotiate`: the moves of a deal, as messages of its conversation.
 
+mod rate;
 mod show;
 
 use crate::context::{Context, find_agent};
@@ -20,6 +21,7 @@ Examples:
   zx1 negotiate reject CONVERSATION --text 'too expensive'
   zx1 negotiate deliver CONVERSATION --file pages.txt
   zx1 negotiate show CONVERSATION
+  zx1 negotiate rate CONVERSATION AGENT --score 80
 
 The recipient, and the value of an ACCEPT, are those of the conversation as the
 agent's node knows it. The node sends only what is the conversation's next move.";
@@ -52,20 +54,20 @@ pub(crate) struct Propose {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Counter {
-    #[command(flatten)]
-    said: Said,
     /// Value of the bid, in units that the agents have agreed on
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     value: i128,
+    #[command(flatten)]
+    said: Said,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Accept {
-    #[command(flatten)]
-    said: Said,
     /// Value of the bid to accept; another one is not accepted [default: the last bid]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     value: Option<i128>,
+    #[command(flatten)]
+    said: Said,
 }
 
 #[derive(Debug, clap::Args)]
@@ -89,6 +91,8 @@ pub(crate) enum Action {
     Deliver(Said),
     /// Show a conversation
     Show(Show),
+    /// Rate the other party or the notary, once the task is over
+    Rate(rate::Args),
 }
 
 pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
@@ -99,6 +103,7 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
         Action::Reject(args) => say(MsgType::Reject, None, &args, context),
         Action::Deliver(args) => deliver(&args, context),
         Action::Show(args) => show::run(&args.conversation, context),
+        Action::Rate(args) => rate::run(&args, context),
     }
 }
 

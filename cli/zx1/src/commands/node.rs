@@ -13,7 +13,7 @@ use clap::Subcommand;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   zx1 node run                          on port 4001, with its local API on 127.0.0.1:4010
-  zx1 node run --agent alice --bootstrap /ip4/203.0.113.7/tcp/4001
+  zx1 node run --agent alice --bootstrap /ip4/203.0.113.7/tcp/4001/p2p/PEER_ID
   zx1 node run --help                   all options, which are those of zx1-node
   zx1 node signer --max-value 500       sign the agent's deals, none above 500
   zx1 node status

@@ -8,6 +8,8 @@ mod help;
 mod inspect;
 mod keys;
 mod merkle;
+mod mesh;
+mod node;
 mod numbers;
 mod offline;
 mod prompt;

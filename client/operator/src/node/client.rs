@@ -1,5 +1,7 @@
 //! A client of the local API.
 
+mod notary;
+
 use super::wire::{
     Acknowledge, Advert, Conversation, Draft, Heard, Identity, Inbox, Peer, Place, Reputation, Send, Signed,
     Status, ToSign,

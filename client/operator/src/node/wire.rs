@@ -1,6 +1,10 @@
 //! What goes over the local API, as JSON. Numbers beyond 2^53 are decimal strings, bytes are lower-case hex, times are
 //! unix microseconds.
 
+mod notary;
+
+pub use notary::*;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -413,6 +417,9 @@ pub struct Conversation {
     /// agent that judges the task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notary: Option<String>,
+    /// ratings that this agent owes
+    #[serde(default)]
+    pub owed: Vec<Due>,
     /// latest messages, the oldest first
     pub lines: Vec<Line>,
 }
@@ -489,7 +496,7 @@ pub struct Signed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct News {
-    /// what it is about: `message`, `draft`, `heard`, `peer`, `lost`
+    /// what it is about: `message`, `draft`, `heard`, `peer`, `search`, `desk`, `lost`
     pub r#type: String,
     /// place in the inbox of a message, number of a draft, otherwise counts up
     pub id: String,

@@ -46,6 +46,7 @@ pub(super) fn base() -> OpenApi {
 
 const TAGS: &[(&str, &str, &[&str])] = &[
     ("messages", "sending and receiving", &["send", "outbox", "inbox", "conversations", "ws"]),
+    ("notaries", "looking for one, being one, and ratings", &["notary", "rate"]),
     ("mesh", "peers and other agents", &["peers", "identity", "adverts", "heard", "reputation"]),
     ("signer", "the process that holds the deal key", &["signer"]),
     (
@@ -68,6 +69,12 @@ fn shape(name: &str) -> Option<Value> {
         "after" | "id" | "next" | "acknowledged" => json!({ "examples": ["20783-12"] }),
         "limit" => json!({ "minimum": 1, "maximum": 256, "examples": [50] }),
         "ttl_seconds" => json!({ "minimum": 1, "maximum": 86400, "examples": [3600] }),
+        "outcome" => json!({ "minimum": 0, "maximum": 2 }),
+        "role" => json!({ "minimum": 0, "maximum": 1 }),
+        "seconds" => json!({ "minimum": 1, "maximum": 3600, "examples": [600] }),
+        "unit" => json!({ "examples": ["raw"] }),
+        "deliver" => hex(64),
+        "fee" => json!({ "pattern": "^[0-9]+$", "examples": ["1000"] }),
         "value" | "price" => json!({ "pattern": "^-?[0-9]+$", "examples": ["1000"] }),
         "score" => json!({ "minimum": -100, "maximum": 100 }),
         _ => return None,

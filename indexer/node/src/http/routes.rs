@@ -4,6 +4,7 @@ use super::App;
 use crate::defaults::REQUEST_WITHIN;
 use crate::error::{Error, Result};
 use crate::inbox::{self, Place};
+use crate::notary::dues;
 use crate::pen::blocking;
 use crate::words;
 use axum::body::Body;
@@ -24,7 +25,7 @@ use zx1_operator::node::wire::{
     Messages, Peer, Reputation, Send, Standing, Status,
 };
 use zx1_protocol::envelope::MsgType;
-use zx1_protocol::ids::ConversationId;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_server::{answer, body, query};
 
 const JSON: &str = "application/json";
@@ -34,7 +35,7 @@ pub(super) fn json_of(status: StatusCode, value: &impl Serialize) -> Result<Resp
     answer::json(status, value).map_err(|error| Error::BadRequest(error.to_string()))
 }
 
-fn ok(value: &impl Serialize) -> Result<Response> {
+pub(super) fn ok(value: &impl Serialize) -> Result<Response> {
     json_of(StatusCode::OK, value)
 }
 
@@ -251,7 +252,8 @@ pub(super) async fn acknowledge(State(app): State<App>, headers: HeaderMap, body
 /// The agent's deals, by id
 #[utoipa::path(get, path = "/v1/conversations", responses((status = 200, body = Vec<Conversation>)))]
 pub(super) async fn conversations(State(app): State<App>) -> Result<Response> {
-    ok(&app.inner.agent.conversations().iter().map(shown).collect::<Vec<_>>())
+    let me = app.inner.agent.id();
+    ok(&app.inner.agent.conversations().iter().map(|deal| shown(deal, me)).collect::<Vec<_>>())
 }
 
 /// Parameters of a deal.
@@ -267,10 +269,11 @@ pub(super) struct Deal {
 #[utoipa::path(get, path = "/v1/conversations/{conversation}", params(Deal), responses((status = 200, body = Conversation)))]
 pub(super) async fn conversation(State(app): State<App>, Path(id): Path<String>) -> Result<Response> {
     let id = words::conversation(&id)?;
-    ok(&shown(app.inner.agent.conversations().get(id)?))
+    let me = app.inner.agent.id();
+    ok(&shown(app.inner.agent.conversations().get(id)?, me))
 }
 
-fn shown(deal: &conversation::Conversation) -> Conversation {
+fn shown(deal: &conversation::Conversation, me: AgentId) -> Conversation {
     let line = |line: &conversation::Line| Line {
         message: hex::encode(line.message32),
         r#type: MsgType::try_from(line.msg_type).map(type_name).unwrap_or_default(),
@@ -286,7 +289,8 @@ fn shown(deal: &conversation::Conversation) -> Conversation {
         responder: deal.responder.to_string(),
         phase: deal.phase.to_string(),
         value: deal.value.to_string(),
-        notary: deal.notary.map(|notary| notary.to_string()),
+        notary: deal.notary.or(deal.silent_notary).map(|notary| notary.to_string()),
+        owed: dues(&deal.owed(me)),
         lines: deal.lines.iter().map(line).collect(),
     }
 }

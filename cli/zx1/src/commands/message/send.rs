@@ -25,7 +25,7 @@ pub(crate) struct Args {
     value: Option<i128>,
     #[command(flatten)]
     content: Content,
-    /// Content in a format that the protocol knows, as JSON with its kind: advertise, discover, feedback, verdict or dispute
+    /// Content as the fields of a format that the protocol knows: a JSON object whose kind is the type
     #[arg(long, value_name = "JSON", conflicts_with_all = ["text", "hex", "file", "value"])]
     fields: Option<String>,
     #[command(flatten)]

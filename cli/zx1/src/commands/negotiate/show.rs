@@ -50,7 +50,10 @@ impl Shown {
                 self.conversation.value
             )),
             ("agreed", Some("responder")) => Some(format!("zx1 negotiate deliver {id} --file WORK")),
-            _ => None,
+            _ => {
+                let due = self.conversation.owed.first()?;
+                Some(format!("zx1 negotiate rate {id} {} --score N", due.target))
+            }
         }
     }
 }
@@ -65,6 +68,9 @@ impl Report for Shown {
             .field("proposer", named(&it.proposer))
             .field("responder", named(&it.responder))
             .maybe("notary", it.notary.as_deref().map(named));
+        for due in &it.owed {
+            page.field("rating owed of", &due.target);
+        }
         let mut table = Table::new(["sent", "from", "type", "payload", ""]).ids(&[3, 1]);
         for line in &it.lines {
             let note = if line.is_out_of_order { "out of order" } else { "" };

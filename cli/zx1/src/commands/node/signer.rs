@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::errors::{Failure, Result};
-use crate::node::Lasting;
+use crate::node::{Lasting, not_negative};
 use crate::output::{self, Page, Report};
 use crate::words;
 use serde::Serialize;
@@ -20,17 +20,11 @@ const LEAST: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Largest value of a deal to sign, in the unit that the agents agreed on [default: any]
-    #[arg(long, value_name = "NUMBER", value_parser = value)]
+    #[arg(long, value_name = "NUMBER", value_parser = not_negative)]
     max_value: Option<i128>,
     /// Maximum number of messages to sign in any hour
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     per_hour: u32,
-}
-
-fn value(text: &str) -> Result<i128, String> {
-    let parsed: Result<i128, _> = text.parse();
-    let parsed = parsed.map_err(|error| error.to_string())?;
-    if parsed < 0 { Err("negative numbers are not allowed".to_owned()) } else { Ok(parsed) }
 }
 
 /// One line for each thing that happens.
@@ -164,15 +158,6 @@ async fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_largest_value_is_a_number_that_is_not_negative() {
-        assert_eq!((value("0"), value("500")), (Ok(0), Ok(500)));
-        assert_eq!(value(&i128::MAX.to_string()), Ok(i128::MAX));
-        for text in ["", "-1", "much", "1.5", "170141183460469231731687303715884105728"] {
-            assert!(value(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn a_line_about_a_question_is_one_line() {

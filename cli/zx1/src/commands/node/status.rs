@@ -5,7 +5,6 @@ use crate::errors::Result;
 use crate::node;
 use crate::output::Page;
 use crate::words::{self, count, duration};
-use zx1_home::{Clock as _, SystemClock};
 use zx1_operator::Refusal;
 use zx1_operator::node::wire::Status;
 
@@ -18,13 +17,11 @@ pub(crate) struct Args {
 
 fn draw(status: &Status, page: &mut Page) {
     let identity = &status.identity;
-    let seconds = |micros: u64| micros / 1_000_000;
-    let since = seconds(SystemClock.unix_micros()).saturating_sub(seconds(status.started_micros));
     page.field("agent", &identity.agent)
         .field("peer id", &identity.peer)
         .field("key", &identity.key)
-        .field("running", format!("{} since {}", status.version, node::moment(status.started_micros)))
-        .field("", duration(since))
+        .field("version", &status.version)
+        .field("running", format!("since {}", node::moment(status.started_micros)))
         .field(
             "gates",
             if status.gates == "dev" { "off: every key may sign everything" } else { &status.gates },
