@@ -130,17 +130,17 @@ impl Agent {
         &self.name
     }
 
-    /// Its log.
+    /// The log that its batches are built from.
     pub fn log(&self) -> &LogHandle {
         &self.log
     }
 
-    /// Unix microseconds.
+    /// Present time in unix microseconds.
     pub fn now(&self) -> u64 {
         self.clock.unix_micros()
     }
 
-    /// Its deals.
+    /// The deals of the last epochs.
     pub fn conversations(&self) -> MutexGuard<'_, Conversations> {
         self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,7 +20,7 @@ use zx1_server::problem::{Refused, refused};
 #[derive(Debug, thiserror::Error, Coded)]
 #[non_exhaustive]
 pub enum Error {
-    /// The cluster's.
+    /// The cluster does not answer, or refuses.
     #[code(inner)]
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -28,11 +28,11 @@ pub enum Error {
     #[code(inner)]
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The transport.
+    /// The transport of the mesh fails.
     #[code(inner)]
     #[error(transparent)]
     Mesh(#[from] NodeError),
-    /// The outbox.
+    /// The outbox does not take it.
     #[code(inner)]
     #[error(transparent)]
     Outbox(#[from] OutboxError),

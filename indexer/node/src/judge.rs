@@ -75,7 +75,7 @@ impl std::fmt::Debug for Judge {
 /// Messages by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Taken.
+    /// Messages that were taken.
     pub accepted: u64,
     /// Refused, by the name of the reason.
     pub refused: Vec<(&'static str, u64)>,

@@ -140,7 +140,10 @@ mod tests {
             assert!(is_explained(refused, name), "docs/node.md does not explain {name}");
         }
         for reason in Dropped::ALL {
-            assert!(is_explained(dropped, &format!("{reason:?}")), "docs/node.md does not explain {reason:?}");
+            assert!(
+                is_explained(dropped, &format!("{reason:?}")),
+                "docs/node.md does not explain {reason:?}"
+            );
         }
     }
 }

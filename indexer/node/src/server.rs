@@ -47,7 +47,7 @@ const PEERS_FILE: &str = "node.peers";
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Config {
     pub agent: AgentId,
-    /// zx1's folder.
+    /// Folder of zx1, which holds the agents' logs.
     pub home: PathBuf,
     /// RPC of the cluster: a URL, or a moniker.
     pub url: String,

@@ -20,7 +20,7 @@ struct State {
     asking: usize,
 }
 
-/// The questions.
+/// Questions that wait for a signer.
 #[derive(Debug, Default)]
 pub struct Signers {
     state: Mutex<State>,

@@ -11,11 +11,28 @@ use zx1_operator::node::wire::News;
 use zx1_server::openapi::sorted;
 
 /// What is sent: the type, what its id is, the schema of what it is about, and when it comes.
-const KINDS: [(&str, &str, &str, &str); 4] = [
-    ("message", "place in the agent's log, which is what a reader resumes from", "Message", "A message was received"),
-    ("draft", "number of the message in the outbox", "Draft", "A message of the outbox was taken, or has another state"),
+const KINDS: [(&str, &str, &str, &str); 6] = [
+    (
+        "message",
+        "place in the agent's log, which is what a reader resumes from",
+        "Message",
+        "A message was received",
+    ),
+    (
+        "draft",
+        "number of the message in the outbox",
+        "Draft",
+        "A message of the outbox was taken, or has another state",
+    ),
     ("heard", "counts up", "HeardMessage", "A message on a topic says something of an agent"),
     ("peer", "libp2p peer id", "PeerChange", "A peer was connected or is gone"),
+    (
+        "search",
+        "conversation of the task",
+        "Search",
+        "A search for a notary has another stage, or another offer",
+    ),
+    ("desk", "conversation of the task", "Desk", "A task of this agent as a notary has changed"),
 ];
 
 /// Schemas that no route of the REST interface has.
@@ -53,14 +70,22 @@ fn payload(kind: &str, id: &str, of: &str) -> Value {
     schema
 }
 
+/// Takes a schema of the OpenAPI document over, and those that it refers to.
+fn with_its_parts(all: &Value, name: &str, schemas: &mut Map<String, Value>) {
+    let Some(schema) = all.get(name).filter(|_| !schemas.contains_key(name)) else { return };
+    schemas.insert(name.to_owned(), schema.clone());
+    let text = schema.to_string();
+    for part in text.split("\"#/components/schemas/").skip(1).filter_map(|rest| rest.split('"').next()) {
+        with_its_parts(all, part, schemas);
+    }
+}
+
 fn document() -> Value {
     let rest: Value = serde_json::from_str(openapi::text()).unwrap_or_default();
     let mut schemas = own_schemas();
     let (mut messages, mut referred, mut operated) = (Map::new(), Map::new(), Vec::new());
     for (kind, id, of, summary) in KINDS {
-        if let Some(schema) = rest["components"]["schemas"].get(of) {
-            schemas.insert(of.to_owned(), schema.clone());
-        }
+        with_its_parts(&rest["components"]["schemas"], of, &mut schemas);
         let message = json!({
             "name": kind,
             "title": kind,

@@ -90,7 +90,7 @@ pub fn text() -> &'static str {
     &TEXT
 }
 
-/// This document
+/// This document, OpenAPI 3.1
 #[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
 pub(super) async fn served() -> Response {
     openapi::served(text())

@@ -256,7 +256,7 @@ pub(super) async fn conversations(State(app): State<App>) -> Result<Response> {
     ok(&app.inner.agent.conversations().iter().map(|deal| shown(deal, me)).collect::<Vec<_>>())
 }
 
-/// A deal.
+/// Parameters of a deal.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "only its description is used")]
@@ -265,7 +265,7 @@ pub(super) struct Deal {
     conversation: String,
 }
 
-/// One deal
+/// One deal of the agent
 #[utoipa::path(get, path = "/v1/conversations/{conversation}", params(Deal), responses((status = 200, body = Conversation)))]
 pub(super) async fn conversation(State(app): State<App>, Path(id): Path<String>) -> Result<Response> {
     let id = words::conversation(&id)?;
@@ -321,7 +321,7 @@ pub(super) async fn heard(State(app): State<App>) -> Result<Response> {
     ok(&agents)
 }
 
-/// An agent.
+/// Parameters of an agent.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "only its description is used")]
@@ -332,7 +332,7 @@ pub(super) struct Mint {
 
 /// Reputation of an agent by the ratings that were heard
 ///
-/// It is no proof, and stands apart from the reputation of batches.
+/// It proves nothing, and stands apart from the reputation of batches.
 #[utoipa::path(get, path = "/v1/reputation/{agent}", params(Mint), responses((status = 200, body = Reputation)))]
 pub(super) async fn reputation(State(app): State<App>, Path(agent): Path<String>) -> Result<Response> {
     let agent = words::agent(&agent)?;

@@ -23,7 +23,7 @@ pub(super) async fn next(State(app): State<App>) -> Result<Response> {
     json_of(StatusCode::OK, &question)
 }
 
-/// A question.
+/// Parameters of a question.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "only its description is used")]
