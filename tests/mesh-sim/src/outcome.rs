@@ -122,9 +122,9 @@ pub struct Outcome {
     pub attackers_graylisted: u64,
     /// Times that an honest node graylisted an honest one.
     pub honest_graylisted: u64,
-    /// Times that an honest node took an attacker's out of its mesh.
+    /// Times that an honest node took an attacker's out of its mesh for its score.
     pub attackers_pruned: u64,
-    /// Times that an honest node took an honest one out of its mesh.
+    /// Times that an honest node took an honest one out of its mesh for its score.
     pub honest_pruned: u64,
     /// Milliseconds from the first attack to the first time that an honest node graylisted an attacker's.
     pub graylisted_after_millis: Option<u64>,

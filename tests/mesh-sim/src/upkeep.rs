@@ -40,6 +40,7 @@ impl Sim {
         for link in self.scores.watched() {
             self.reconsider(link, now);
             if self.scores.of(&self.network, link, now) < 0 && self.network.links[link].is(MESHED) {
+                self.count_pruned(link);
                 self.part(link, now);
             }
             self.scores.forget_if_clean(&self.network, link, now);
@@ -76,15 +77,18 @@ impl Sim {
         self.network.set(link, UNPUBLISHED, score < THRESHOLDS.publish.0);
     }
 
+    fn count_pruned(&mut self, link: usize) {
+        if !self.setup.is_attacker(self.network.owner(link)) {
+            let is_attacker = self.setup.is_attacker(self.network.links[link].to);
+            self.tally.sums.attackers_pruned += u64::from(is_attacker);
+            self.tally.sums.honest_pruned += u64::from(!is_attacker);
+        }
+    }
+
     /// A node takes a peer out of its mesh.
     fn part(&mut self, link: usize, now: u64) {
         let (peer, back) = (self.network.links[link].to, self.network.links[link].back as usize);
         let owner = self.network.owner(link);
-        if !self.setup.is_attacker(owner) {
-            let is_attacker = self.setup.is_attacker(peer);
-            self.tally.sums.attackers_pruned += u64::from(is_attacker);
-            self.tally.sums.honest_pruned += u64::from(!is_attacker);
-        }
         self.network.set_meshed(link, false);
         for end in [link, back] {
             self.upkeep.backoff.insert(end, now + BACKOFF);

@@ -14,21 +14,21 @@ fn decisions(setup: Setup) -> Outcome {
 }
 
 fn under(attack: Attack) -> Setup {
-    let mut setup = Setup::new(30, 5, 11);
+    let mut setup = Setup::new(16, 4, 11);
     setup.traffic = Traffic {
         beacons: true,
         chatter: 5_000,
-        burst: Some(Burst { from: 1, seconds: 2, per_second: 150 }),
+        burst: Some(Burst { from: 1, seconds: 1, per_second: 150 }),
     };
     setup.loss = 20_000;
     setup.attackers = Attackers {
         number: 2,
-        dials: 6,
+        dials: 4,
         subnet_size: 1,
         registered: true,
         attack,
         from: 1,
-        until: 4,
+        until: 3,
         ..Attackers::default()
     };
     setup
@@ -49,7 +49,7 @@ fn nodes_that_share_their_memory_decide_as_whole_intakes_do() {
 fn nothing_is_delivered_twice_or_to_its_author() {
     let outcome = decisions(under(Attack::Silent));
     assert!(outcome.deliveries.delivered <= outcome.deliveries.expected);
-    assert_eq!(outcome.deliveries.expected, outcome.published * 29);
+    assert_eq!(outcome.deliveries.expected, outcome.published * 15);
     // Every copy is lost, drowned, too late, or judged.
     let ends = outcome.duplicates + outcome.lost + outcome.unread + outcome.too_slow + outcome.queue_full;
     assert!(outcome.copies >= ends);

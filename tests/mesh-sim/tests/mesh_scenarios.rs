@@ -46,6 +46,16 @@ fn spam_above_the_limit_goes_no_further_and_costs_its_sender_the_mesh() {
 }
 
 #[test]
+fn spam_that_is_split_turns_honest_peers_against_each_other_where_the_bringer_pays() {
+    holds("split-spam");
+}
+
+#[test]
+fn whoever_speaks_seldom_is_looked_up_at_every_hop() {
+    holds("lookups");
+}
+
+#[test]
 fn forgers_do_harm_without_scores_and_are_graylisted_with_them() {
     holds("forgeries");
 }
