@@ -185,8 +185,16 @@ impl Sending {
 
 /// The message once it is known whether it was delivered, or as it was last known and why nothing more is.
 async fn ended(context: &Context, client: &NodeClient, mut draft: Draft) -> (Draft, Option<Operation>) {
-    let _progress = context.spinner("Waiting for the recipient");
+    let progress = context.spinner("Waiting for the recipient");
+    let is_json = context.error_format().is_json();
+    let mut said = None;
     while !draft.is_over && matches!(draft.state.as_str(), "queued" | "sent") {
+        if draft.why != said && !is_json {
+            said.clone_from(&draft.why);
+            let why = words::one_line(said.as_deref().unwrap_or("on its way"), MAX_SHOWN);
+            progress
+                .suspend(|| output::write_err(&format!("Message {}: {}\n", draft.draft, words::plain(&why))));
+        }
         tokio::time::sleep(POLL).await;
         match client.draft(draft.draft).await {
             Ok(now) => draft = now,

@@ -318,7 +318,7 @@ fn peers_are_a_table_at_every_width() {
         assert!(shown.out.contains("12.34") && shown.out.contains("-80.01"), "{}", shown.out);
     }
     let shown = home.zx1(["node", "peers", "--full"]);
-    assert!(shown.ok().contains(id) && shown.out.contains("graylisted") && shown.out.contains("41 ms"));
+    assert!(shown.ok().contains(id) && shown.out.contains("graylisted") && shown.out.contains("  41  "));
     assert!(!shown.out.contains('\u{1b}'));
     let home = mesh::home();
     Node::start(&home).says("GET /v1/peers", json!([]));
@@ -400,12 +400,15 @@ fn a_message_that_waits_is_waited_for_and_its_end_is_the_exit_code() {
         let mut last = draft(end, is_over);
         last["why"] = json!("The signer refuses it.");
         node.says("POST /v1/send", draft("queued", false));
-        node.says("GET /v1/outbox/7", draft("sent", false)).says("GET /v1/outbox/7", last);
+        let mut waits = draft("queued", false);
+        waits["why"] = json!("nobody is\u{1b}[2J there");
+        node.says("GET /v1/outbox/7", waits).says("GET /v1/outbox/7", last);
         let arguments = ["negotiate", "propose", OTHER, "--value", "1", "--wait"];
         let shown = home.zx1(arguments);
         shown.code_is(code);
         assert!(shown.out.contains(&format!("state         {end}")), "{shown:?}");
         assert!(shown.err.starts_with("Message 7 is in the outbox."), "{shown:?}");
+        assert!(shown.err.contains("Message 7: nobody is [2J there\n"), "{shown:?}");
         if code == 1 {
             assert!(
                 shown.err.contains(&format!("error 7596: Message 7 is {end}: the signer refuses it.")),

@@ -12,8 +12,7 @@ fn draw(peers: &Vec<Peer>, page: &mut Page) {
         page.line("The node has no peers.").next("start it with --bootstrap MULTIADDR, a peer that is known");
         return;
     }
-    let mut table =
-        Table::new(["peer", "", "score", "ping", "mesh", "agent", "address"]).ids(&[0, 5]).prose(6);
+    let mut table = Table::new(["peer", "", "score", "ms", "mesh", "agent"]).ids(&[0, 5]);
     for peer in peers {
         let way = if peer.is_outbound { "out" } else { "in" };
         let mesh = match peer.is_graylisted {
@@ -21,15 +20,8 @@ fn draw(peers: &Vec<Peer>, page: &mut Page) {
             false => count(peer.mesh.len(), "topic", "topics"),
         };
         let agent = peer.agent.as_deref().unwrap_or("-");
-        table.row([
-            &peer.peer,
-            &way,
-            &score(peer.score),
-            &ping(peer.ping_micros),
-            &mesh,
-            &agent,
-            &peer.address,
-        ]);
+        let ping = ping(peer.ping_micros);
+        table.row([&peer.peer, &way, &score(peer.score), &ping, &mesh, &agent]);
     }
     page.table(table, "");
 }
@@ -41,11 +33,12 @@ fn score(hundredths: i64) -> String {
     format!("{sign}{}.{:02}", whole / 100, whole % 100)
 }
 
+/// Milliseconds of the last round trip.
 fn ping(micros: Option<u64>) -> String {
     match micros {
         None => "-".to_owned(),
-        Some(micros) if micros < 1_000 => "<1 ms".to_owned(),
-        Some(micros) => format!("{} ms", micros / 1_000),
+        Some(micros) if micros < 1_000 => "<1".to_owned(),
+        Some(micros) => (micros / 1_000).to_string(),
     }
 }
 
@@ -66,6 +59,6 @@ mod tests {
             [0, 7, -7, 1_234, i64::MIN].map(score),
             ["0.00", "0.07", "-0.07", "12.34", "-92233720368547758.08"]
         );
-        assert_eq!([None, Some(999), Some(41_900)].map(ping), ["-", "<1 ms", "41 ms"]);
+        assert_eq!([None, Some(999), Some(41_900)].map(ping), ["-", "<1", "41"]);
     }
 }
