@@ -69,7 +69,7 @@ fn count(owner: &Owner, direction: &str, kind: &str) -> usize {
 #[test]
 fn a_notary_is_found_chosen_and_shown_the_deal_and_its_verdict_reaches_both() {
     let net = Localnet::builder().start();
-    let [mut alice, bob, nora] = agents(&net, ["alice", "bob", "nora"]);
+    let [nora, mut alice, bob] = agents(&net, ["nora", "alice", "bob"]);
     let deal = deal(&alice, &bob);
     let mut serving = nora.zx1.spawn(["--json", "notary", "run", "--fee", "5", "--seconds", "600"]);
     serving.wait_for("started");
