@@ -6,9 +6,8 @@ use crate::heard::Heard;
 use crate::inbox;
 use crate::notary::line::{Line, chosen_in};
 use crate::notary::rows::Rows;
-use crate::notary::tell_deal;
-use crate::pen::Words;
 use crate::transcript;
+use crate::words::Words;
 use serde::Serialize;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +16,7 @@ use tokio::sync::broadcast;
 use zx1_home::Clock;
 use zx1_log::{Admitted, Appended, LogHandle};
 use zx1_mesh::conversation::{ConversationError, Conversations, envelope_hash};
-use zx1_mesh::notary::Search;
+use zx1_mesh::notary::{Search, Stage};
 use zx1_mesh::validate::Message;
 use zx1_operator::node::wire::News;
 use zx1_protocol::behavior_batch::Direction;
@@ -75,7 +74,7 @@ impl Agent {
         };
         agent.replay()?;
         let searches: Vec<Search> = agent.rows().searches.iter().cloned().collect();
-        searches.iter().for_each(|row| tell_deal(&agent, row));
+        searches.iter().for_each(|row| agent.tell_deal(row));
         Ok(agent)
     }
 
@@ -231,6 +230,21 @@ impl Agent {
         // What follows from an assignment waits until it is signed.
         if envelope.header.msg_type == MsgType::NotarizeAssign {
             self.line.wake();
+        }
+    }
+
+    /// A deal gets the notary whose VERDICT counts now, or that nobody judged. A notary whose time passed while this
+    /// node was down never heard that it was chosen, and is not the one who was silent.
+    pub fn tell_deal(&self, row: &Search) {
+        let mut deals = self.conversations();
+        let Ok(deal) = deals.get_mut(row.conversation()) else { return };
+        let told = match (row.stage(), row.notary()) {
+            (Stage::Assigned, Some(notary)) => deal.set_notary(notary),
+            (Stage::Unjudged, _) => deal.set_unjudged(),
+            _ => Ok(()),
+        };
+        if let Err(error) = told {
+            tracing::debug!(%error, conversation = %row.conversation(), "the deal takes no notary now");
         }
     }
 

@@ -4,7 +4,8 @@
 use crate::agent::Agent;
 use crate::defaults::{BEACON_EVERY, BEACON_SOONEST};
 use crate::facts::Cluster;
-use crate::pen::{Pen, Words};
+use crate::pen::Pen;
+use crate::words::Words;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;

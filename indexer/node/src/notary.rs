@@ -33,7 +33,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use ways::Ways;
 use zx1_mesh::conversation::{ConversationError, Due};
-use zx1_mesh::notary::{Desk, NotaryError, Search, Stage};
+use zx1_mesh::notary::{Desk, NotaryError, Search};
 use zx1_operator::node::wire;
 use zx1_protocol::behavior_batch::Direction;
 use zx1_protocol::envelope::{Envelope, MsgType};
@@ -322,7 +322,7 @@ impl<W: Ways> Notary<W> {
 
     /// What a search says, to its deal and to whoever listens.
     fn heard_of(&self, row: &Search) {
-        tell_deal(&self.agent, row);
+        self.agent.tell_deal(row);
         let shown = shown::search(row);
         self.agent.tell("search", shown.conversation.clone(), self.agent.now(), &shown);
     }
@@ -330,20 +330,5 @@ impl<W: Ways> Notary<W> {
     fn tell_desk(&self, row: &Desk) {
         let shown = shown::desk(row, &row.owed(), &BTreeMap::new());
         self.agent.tell("desk", shown.conversation.clone(), self.agent.now(), &shown);
-    }
-}
-
-/// The deal gets the notary whose VERDICT counts now, or that nobody judged. A notary whose time passed while this node
-/// was down never heard that it was chosen, and is not the one who was silent.
-pub(crate) fn tell_deal(agent: &Agent, row: &Search) {
-    let mut deals = agent.conversations();
-    let Ok(deal) = deals.get_mut(row.conversation()) else { return };
-    let told = match (row.stage(), row.notary()) {
-        (Stage::Assigned, Some(notary)) => deal.set_notary(notary),
-        (Stage::Unjudged, _) => deal.set_unjudged(),
-        _ => Ok(()),
-    };
-    if let Err(error) = told {
-        tracing::debug!(%error, conversation = %row.conversation(), "the deal takes no notary now");
     }
 }

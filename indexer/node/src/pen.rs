@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::error::{Error, Result};
 use crate::facts::Cluster;
 use crate::signers::Signers;
+use crate::words::Words;
 use std::sync::Arc;
 use zx1_log::LogError;
 use zx1_operator::Wallet;
@@ -16,16 +17,6 @@ use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
 use zx1_protocol::units::Epoch;
-
-/// What is to be signed.
-#[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "the names say it")]
-pub struct Words {
-    pub msg_type: MsgType,
-    pub recipient: AgentId,
-    pub conversation: ConversationId,
-    pub payload: Vec<u8>,
-}
 
 /// A message that is in the log.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! A request to send, as the message that is meant.
 
 use crate::error::{Error, Result};
-use crate::pen::Words;
 use zx1_operator::message::type_of;
 use zx1_operator::node::wire::{Fields, Send};
 use zx1_protocol::draft::DraftError;
@@ -10,6 +9,16 @@ use zx1_protocol::hash::Hash;
 use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::mesh_payload::{Advertise, Discover, Dispute, Verdict};
 use zx1_protocol::payload::{self, Feedback};
+
+/// What is to be signed.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Words {
+    pub msg_type: MsgType,
+    pub recipient: AgentId,
+    pub conversation: ConversationId,
+    pub payload: Vec<u8>,
+}
 
 /// The message that a request means. `fresh` is the id of a new conversation, should it begin one.
 ///

@@ -3,7 +3,7 @@
 use super::Notary;
 use super::ways::Ways;
 use crate::error::{Error, Result};
-use crate::pen::Words;
+use crate::words::Words;
 use zx1_mesh::conversation::{ConversationError, Due, NOTARY, PARTICIPANT};
 use zx1_mesh::defaults::DRAFT_TTL;
 use zx1_operator::node::wire;

@@ -2,8 +2,8 @@
 //! one. In memory as they are on disk.
 
 use crate::error::{Error, Result};
-use crate::pen::Words;
 use crate::store::{Files, Stored};
+use crate::words::Words;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use zx1_home::files;

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::judge::of_any_scope;
-use crate::pen::Words;
+use crate::words::Words;
 use ed25519_dalek::{Signer as _, SigningKey};
 use libp2p::PeerId;
 use std::sync::atomic::{AtomicBool, Ordering};

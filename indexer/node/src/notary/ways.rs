@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::facts::Cluster;
 use crate::judge::{Judge, of_any_scope};
 use crate::outbox::Sender;
-use crate::pen::Words;
+use crate::words::Words;
 use std::sync::Arc;
 use zx1_mesh::gate::Mode;
 use zx1_mesh::wire::key_of_peer;
