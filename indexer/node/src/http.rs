@@ -53,7 +53,7 @@ pub struct Inner {
     pub sender: Arc<Sender>,
     pub notary: Arc<Notary<Live>>,
     pub signers: Arc<Signers>,
-    pub acknowledged: Mutex<Acknowledged>,
+    pub acknowledged: Arc<Mutex<Acknowledged>>,
     pub metrics: Metrics,
     pub token: String,
     pub genesis: String,

@@ -69,6 +69,15 @@ pub fn page(reader: &LogReader, after: Option<Place>, limit: usize) -> Result<In
     Ok(inbox)
 }
 
+/// Whether the log has an entry at this place. Blocks.
+///
+/// # Errors
+/// The log's.
+pub fn has(reader: &LogReader, place: Place) -> Result<bool> {
+    let epochs = reader.epochs()?;
+    Ok(epochs.iter().any(|epoch| epoch.epoch == place.epoch && place.index < epoch.entries))
+}
+
 fn of_entry(reader: &LogReader, stored: &StoredEntry<'_>) -> Result<Message> {
     let entry = stored.entry().map_err(zx1_log::LogError::from)?;
     let header = &entry.header;

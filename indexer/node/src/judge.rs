@@ -49,6 +49,8 @@ impl Arrived for Held {
 struct Inner {
     intake: Intake<PeerId, Held>,
     connections: ConnectionLimits<PeerId>,
+    /// Direct messages beyond the rate of their connection.
+    over_rate: u64,
     scores: AppScores<PeerId>,
     /// What was last told of a peer, so that only changes are.
     told: BTreeMap<PeerId, i64>,
@@ -94,6 +96,7 @@ impl Judge {
         let inner = Inner {
             intake: Intake::new(Gate::new(agent, mode)),
             connections: ConnectionLimits::default(),
+            over_rate: 0,
             scores: AppScores::default(),
             told: BTreeMap::new(),
             chain: None,
@@ -166,9 +169,14 @@ impl Judge {
     pub fn tally(&self) -> Tally {
         let inner = self.inner();
         let counts = inner.intake.counts();
+        // Counted here, because it is refused before anything else is looked at.
+        let direct_rate = Reason::DirectRate.name();
         Tally {
             accepted: counts.accepted,
-            refused: counts.refusals().filter(|(_, count)| *count > 0).collect(),
+            refused: counts
+                .refusals()
+                .map(|(name, count)| (name, if name == direct_rate { inner.over_rate } else { count }))
+                .collect(),
             waiting: inner.intake.waiting(),
             known: inner.intake.senders().known(),
             is_away: inner.intake.senders().is_away(),
@@ -249,7 +257,10 @@ impl Validator for Judge {
         };
         let outcome = match rate {
             Ok(()) => inner.intake.receive(peer, held, now),
-            Err(reason) => Some(Outcome::Ignored(peer, held, reason)),
+            Err(reason) => {
+                inner.over_rate = inner.over_rate.saturating_add(1);
+                Some(Outcome::Ignored(peer, held, reason))
+            }
         };
         if let Some(outcome) = outcome {
             self.settle(&mut inner, outcome, now);
@@ -423,6 +434,7 @@ mod tests {
             }
         }
         assert_eq!(refused, 10);
+        assert!(judge.tally().refused.contains(&("DirectRate", 10)));
         let last = std::iter::from_fn(|| changes.try_recv().ok()).last();
         assert_eq!(last, Some((forwarder, -1_000)));
     }

@@ -358,9 +358,15 @@ impl Sender {
             tries: row.tries,
             message: row.message32.map(hex::encode),
             error: row.error,
-            why: self.why().get(&row.id).cloned(),
+            why: self.why_of(row),
             is_over: row.is_over(),
         }
+    }
+
+    /// Why it waits, or was not sent.
+    fn why_of(&self, row: &Row) -> Option<String> {
+        let standing = self.cluster.check_standing().err().filter(|_| row.state.is_queued());
+        standing.map(|error| error.to_string()).or_else(|| self.why().get(&row.id).cloned())
     }
 
     fn say(&self, id: u64, why: &impl std::fmt::Display) {

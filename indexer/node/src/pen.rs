@@ -15,7 +15,7 @@ use zx1_protocol::channel::channel_of;
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
-use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
+use zx1_protocol::ids::WalletKey;
 use zx1_protocol::units::Epoch;
 
 /// A message that is in the log.

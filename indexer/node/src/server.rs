@@ -35,6 +35,7 @@ use zx1_mesh::node::{Event, Events, Node, Settings};
 use zx1_operator::Wallet;
 use zx1_operator::node::wire::Place;
 use zx1_operator::node::{LOCK_FILE, PLACE_FILE, TOKEN_FILE};
+use zx1_protocol::envelope::BROADCAST;
 use zx1_protocol::ids::AgentId;
 use zx1_server::jobs::Jobs;
 use zx1_server::serve::{Bounds, listen};
@@ -162,7 +163,7 @@ impl Server {
             sender: Arc::clone(&sender),
             notary: Arc::clone(&notary),
             signers,
-            acknowledged: Mutex::new(Acknowledged::new(&folder)),
+            acknowledged: Arc::new(Mutex::new(Acknowledged::new(&folder))),
             metrics: metrics.clone(),
             token,
             genesis: network.genesis,
@@ -299,6 +300,8 @@ async fn watch(
                 }
                 agent.tell("peer", peer.to_string(), agent.now(), &serde_json::json!({ "connected": true }));
             }
+            // Somebody takes messages to all: they need not wait for their pauses.
+            Event::Subscribed(..) => sender.reachable(BROADCAST).await,
             Event::Disconnected(peer) => {
                 judge.disconnected(&peer);
                 agent.tell("peer", peer.to_string(), agent.now(), &serde_json::json!({ "connected": false }));

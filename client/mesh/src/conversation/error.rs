@@ -15,7 +15,7 @@ pub enum ConversationError {
     Exists(ConversationId),
     /// The table has no such move of this agent now.
     #[code(7622)]
-    #[error("A {act} of this agent is not possible while the conversation is `{phase}`.")]
+    #[error("{act} is not this agent's next move: the conversation is `{phase}`.")]
     OutOfOrder {
         /// What was to be sent.
         act: Act,

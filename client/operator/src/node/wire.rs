@@ -496,7 +496,7 @@ pub struct Signed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct News {
-    /// what it is about: `message`, `draft`, `heard`, `peer`, `search`, `desk`, `lost`
+    /// what it is about: `message`, `draft`, `heard`, `peer`, `search`, `desk`
     pub r#type: String,
     /// place in the inbox of a message, number of a draft, otherwise counts up
     pub id: String,

@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use utoipa::IntoParams;
 use zx1_mesh::conversation;
 use zx1_mesh::gate::Mode;
@@ -236,7 +237,8 @@ pub(super) async fn inbox(State(app): State<App>, RawQuery(raw): RawQuery) -> Re
 pub(super) async fn page(app: &App, after: Option<Place>, limit: usize) -> Result<Inbox> {
     let reader = app.inner.agent.log().reader();
     let page = blocking(move || inbox::page(&reader, after, limit)).await?;
-    let acknowledged = app.inner.acknowledged.lock().await.get()?;
+    let acknowledged = Arc::clone(&app.inner.acknowledged).lock_owned().await;
+    let acknowledged = blocking(move || acknowledged.get()).await?;
     Ok(Inbox { acknowledged: acknowledged.map(|place| place.to_string()), ..page })
 }
 
@@ -244,9 +246,17 @@ pub(super) async fn page(app: &App, after: Option<Place>, limit: usize) -> Resul
 #[utoipa::path(post, path = "/v1/inbox/ack", request_body = Acknowledge, responses((status = 200, body = Inbox)))]
 pub(super) async fn acknowledge(State(app): State<App>, headers: HeaderMap, body: Body) -> Result<Response> {
     let Acknowledge { id } = read(&headers, body).await?;
-    let place = id.parse()?;
-    let acknowledged = app.inner.acknowledged.lock().await.set(place)?.to_string();
-    ok(&Inbox { messages: Vec::new(), next: Some(id), acknowledged: Some(acknowledged) })
+    let place: Place = id.parse()?;
+    let reader = app.inner.agent.log().reader();
+    let acknowledged = Arc::clone(&app.inner.acknowledged).lock_owned().await;
+    let acknowledged = blocking(move || {
+        if !inbox::has(&reader, place)? {
+            return Err(Error::Missing(format!("message {place} in the agent's log")));
+        }
+        acknowledged.set(place)
+    });
+    let acknowledged = Some(acknowledged.await?.to_string());
+    ok(&Inbox { messages: Vec::new(), next: Some(id), acknowledged })
 }
 
 /// The agent's deals, by id
