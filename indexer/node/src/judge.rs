@@ -7,6 +7,7 @@ use libp2p::PeerId;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
+use zx1_coded::Coded as _;
 use zx1_home::Clock;
 use zx1_mesh::Reason;
 use zx1_mesh::facts::{Chain, Facts};

@@ -174,7 +174,7 @@ fn a_program_in_python_trades_by_the_local_api() {
     bob.start(&[]);
     wait_for_mesh(&alice);
     wait_for_mesh(&bob);
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/trade.py");
+    let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/trade.py");
     let run = |owner: &Owner, role: &str| {
         let mut command = std::process::Command::new("python3");
         command.arg(&program).arg(owner.zx1.home().join("agents").join(&owner.mint));
