@@ -108,7 +108,7 @@ pub(super) const FORGERIES: Scenario = Scenario {
     name: "forgeries",
     about: "Three peers send 1 000 messages a second to each of their peers whose signatures do not hold. Honest nodes judge \
             1 000 messages a second at most here, so that the work shows.",
-    usual: (1_000, 12),
+    usual: (40, 6),
     small: (30, 3),
     variants: |size| {
         both(|rules| {
