@@ -109,9 +109,17 @@ impl Network {
         *flags = if value { *flags | flag } else { *flags & !flag };
     }
 
+    /// Whether the peer at the other end is not in the mesh and agrees: a full mesh takes only peers that its node
+    /// dialled.
+    fn can_join(&self, link: usize) -> bool {
+        let it = self.links[link];
+        let is_dialled_by_it = self.links[it.back as usize].is(OUTBOUND);
+        !it.is(MESHED) && (self.mesh_size(it.to) < MESH.high || is_dialled_by_it)
+    }
+
     /// Meshes as they are when all nodes have found each other. Greedy nodes come first and take every place that
     /// there is; then the others, in some order, fill up meshes with fewer than
-    /// [`MESH.low`](zx1_mesh::score::Mesh::low) peers. A peer that is chosen agrees.
+    /// [`MESH.low`](zx1_mesh::score::Mesh::low) peers.
     pub fn form_meshes(&mut self, random: &mut Random, greedy: impl Fn(u32) -> bool) {
         let (mut eager, mut others): (Vec<_>, Vec<_>) = (0..self.nodes()).partition(|node| greedy(*node));
         random.shuffle(&mut eager);
@@ -126,8 +134,7 @@ impl Network {
         for node in others {
             let missing = MESH.peers - self.mesh_size(node).min(MESH.peers);
             if self.mesh_size(node) < MESH.low {
-                let mut links: Vec<_> =
-                    self.links_of(node).filter(|link| !self.links[*link].is(MESHED)).collect();
+                let mut links: Vec<_> = self.links_of(node).filter(|link| self.can_join(*link)).collect();
                 random.shuffle(&mut links);
                 links.into_iter().take(missing).for_each(|link| self.set_meshed(link, true));
             }

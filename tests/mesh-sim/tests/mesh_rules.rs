@@ -28,7 +28,7 @@ fn under(attack: Attack) -> Setup {
         registered: true,
         attack,
         from: 1,
-        until: 3,
+        until: 2,
         ..Attackers::default()
     };
     setup

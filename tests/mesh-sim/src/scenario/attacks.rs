@@ -71,7 +71,7 @@ pub(super) const SPLIT_SPAM: Scenario = Scenario {
     about: "Two registered agents send 100 valid messages a second to each of their eight peers, different ones to each. \
             Every peer forwards what is within the rate, and behind it honest peers bring each other more than the rate.",
     usual: (150, 8),
-    small: (30, 4),
+    small: (24, 4),
     variants: |size| {
         let with = |scoring, blame| {
             let rules = Rules { scoring, blame, ..Rules::default() };
@@ -108,7 +108,7 @@ pub(super) const FORGERIES: Scenario = Scenario {
     name: "forgeries",
     about: "Three peers send 1 000 messages a second to each of their peers whose signatures do not hold. Honest nodes judge \
             1 000 messages a second at most here, so that the work shows.",
-    usual: (1_000, 12),
+    usual: (40, 6),
     small: (30, 3),
     variants: |size| {
         both(|rules| {
@@ -140,7 +140,7 @@ pub(super) const UNREGISTERED: Scenario = Scenario {
     about: "A peer sends messages of made-up agents, 600 a second to each of its peers, while the cluster takes 200 ms for \
             an answer. All honest nodes keep a whole intake. The watched ones are those that the attacker reaches.",
     usual: (200, 20),
-    small: (16, 4),
+    small: (16, 3),
     variants: |size| {
         both(|rules| {
             let attackers = Attackers {
