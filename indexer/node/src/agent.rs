@@ -114,7 +114,7 @@ impl Agent {
         )
     }
 
-    /// So many epochs before the present one.
+    /// The epoch that lies this number of epochs before the present one.
     pub fn first_epoch(&self, epochs: u64) -> Epoch {
         Epoch(Epoch::from_unix_micros(self.now()).0.saturating_sub(epochs))
     }

@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// Binding the listener of the local API failed.
     #[code(7684)]
-    #[error("Nothing can be served at {0} ({1}); choose another address with --api.")]
+    #[error("Nothing can be served at {0} ({1}); choose another address for the local API.")]
     CannotListen(String, std::io::Error),
     /// The local API is for this machine.
     #[code(7685)]
@@ -131,7 +131,7 @@ pub enum Error {
     Busy,
     /// No signer holds the deal key.
     #[code(7696, transient)]
-    #[error("No signer for deals is connected; start one with zx1 node signer.")]
+    #[error("No signer for deals is connected; start one, with the deal key.")]
     NoSigner,
     /// The signer refused, or did not sign what it was asked.
     #[code(7697)]

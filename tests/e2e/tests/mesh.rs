@@ -47,7 +47,7 @@ fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
     let delivered = bob.send(&["negotiate", "deliver", &deal, "--text", "drei Seiten"]);
     bob.wait_for(delivered, "acknowledged");
     assert_eq!(alice.phase(&deal), bob.phase(&deal));
-    // The table refuses what is no next move, before anything is signed.
+    // What is not the next move is refused before anything is signed.
     let line = ["message", "send", "accept", "--to", &bob.mint, "--conversation", &deal, "--value", "300"];
     alice.zx1.run(line).fails_with(7594);
 

@@ -2,7 +2,7 @@
 //! cluster first, and messages that wait for them. Only the cluster is simulated: it answers each batch after a time.
 
 use crate::agents::{Agents, START, chain_at};
-use crate::judge::Ruling;
+use crate::ruling::Ruling;
 use crate::spread::Carried;
 use std::collections::{BTreeMap, HashMap};
 use zx1_mesh::facts::Facts;

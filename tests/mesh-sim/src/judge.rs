@@ -8,6 +8,7 @@
 
 use crate::agents::{START, chain_at};
 use crate::random::mix;
+use crate::ruling::{Ruling, ViewKind};
 use crate::spread::{Spread, Spreads};
 use std::collections::{HashMap, VecDeque};
 use zx1_mesh::Reason;
@@ -36,35 +37,6 @@ pub enum Order {
     /// Nothing at all: every nonce is new.
     Off,
 }
-
-/// What happens to a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ruling {
-    /// It is forwarded.
-    Accept,
-    /// It is dropped.
-    Ignore(Reason),
-    /// It is dropped, and its bringer pays.
-    Reject(Reason),
-}
-
-impl Ruling {
-    /// Of a message that the gate let through, or rates or nonces did not.
-    fn refused(reason: Reason) -> Self {
-        if reason.is_reject() { Self::Reject(reason) } else { Self::Ignore(reason) }
-    }
-}
-
-/// What of a view decides about a given message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ViewKind {
-    is_timely: bool,
-    is_new: bool,
-}
-
-/// What the gate said of one message.
-#[derive(Clone, Debug, Default)]
-pub struct Verdicts(Vec<(ViewKind, Ruling)>);
 
 /// How often the gate was called.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,8 +5,8 @@
 //! `docs/mesh-simulation.md` says what follows for the results.
 //!
 //! * [`setup`], [`scenario`]: what is run, and what must hold
-//! * [`sim`]: a run; [`speak`], [`upkeep`] are parts of it
-//! * [`judge`], [`full`]: what nodes decide
+//! * [`sim`]: a run
+//! * [`judge`], [`full`], [`ruling`]: what nodes decide
 //! * [`network`], [`scores`], [`spread`], [`agents`]: what they decide upon
 //! * [`cartel`]: notaries, and those that conspire
 //! * [`calibrate`]: the same with real nodes
@@ -22,10 +22,9 @@ pub mod outcome;
 pub mod queue;
 pub mod random;
 pub mod report;
+pub mod ruling;
 pub mod scenario;
 pub mod scores;
 pub mod setup;
 pub mod sim;
-mod speak;
 pub mod spread;
-mod upkeep;

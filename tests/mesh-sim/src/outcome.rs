@@ -1,6 +1,6 @@
 //! What came of a run, in whole numbers, so that the same seed gives the same bytes.
 
-use crate::judge::Ruling;
+use crate::ruling::Ruling;
 use crate::spread::Spread;
 use serde::Serialize;
 use std::collections::BTreeMap;

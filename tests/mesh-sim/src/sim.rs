@@ -1,17 +1,21 @@
 //! A run: nodes, messages and events in the order of a simulated clock.
 
+mod speak;
+mod upkeep;
+
 use crate::agents::{Agents, BadMessage};
 use crate::full::{Decided, FullNodes, TICK};
-use crate::judge::{Judge, Ruling};
+use crate::judge::Judge;
 use crate::network::{CUT, MESHED, Network, UNREAD, random_dials};
 use crate::outcome::{Outcome, Tally};
 use crate::queue::Queue;
 use crate::random::{Random, mix};
+use crate::ruling::Ruling;
 use crate::scores::Scores;
 use crate::setup::{Attack, Blame, Setup};
 use crate::spread::{Carried, Kind, Spread, Spreads};
-use crate::upkeep::Upkeep;
 use std::collections::HashSet;
+use upkeep::Upkeep;
 use zx1_mesh::defaults::{DUPLICATE_TIME, FORWARD_QUEUE_TIME, MAX_QUEUED};
 use zx1_mesh::gate::{Gate, Mode};
 use zx1_protocol::ids::AgentId;

@@ -1,6 +1,6 @@
 //! Messages on their way: when a copy first reaches each node, and when the node accepts it.
 
-use crate::judge::Verdicts;
+use crate::ruling::Verdicts;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use zx1_mesh::defaults::DUPLICATE_TIME;

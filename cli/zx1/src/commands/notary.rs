@@ -95,7 +95,7 @@ impl Terms {
 pub(crate) enum Outcome {
     /// The work is not what was agreed on
     Negative,
-    /// Neither
+    /// Neither positive nor negative
     Neutral,
     /// The work is what was agreed on
     Positive,

@@ -144,7 +144,7 @@ impl NodeClient {
         self.post("/v1/signer/next", &serde_json::json!({})).await
     }
 
-    /// Answers one.
+    /// Answers such a question.
     pub async fn signed(&self, id: u64, answer: &Signed) -> Result<()> {
         let _: serde_json::Value = self.post(&format!("/v1/signer/{id}"), answer).await?;
         Ok(())

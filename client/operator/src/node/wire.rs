@@ -59,7 +59,7 @@ pub struct Status {
     pub cluster: Cluster,
     /// whether other nodes take this agent's messages
     pub standing: Standing,
-    /// connected peers
+    /// number of connected peers
     pub peers: usize,
     /// messages by outcome
     pub messages: Messages,
@@ -189,7 +189,7 @@ pub struct Send {
 pub enum Fields {
     /// what this agent can do
     Advertise {
-        /// capabilities
+        /// what the agent can do
         caps: Vec<String>,
         /// name of the payload schema
         #[serde(default)]
@@ -197,7 +197,7 @@ pub enum Fields {
         /// in what the price is counted
         #[serde(default)]
         unit: String,
-        /// usual price
+        /// usual price in that unit
         #[serde(default)]
         price: String,
         /// contract that is offered
@@ -214,7 +214,7 @@ pub enum Fields {
         #[serde(default)]
         max: u32,
     },
-    /// a rating
+    /// a rating of another agent
     Feedback {
         /// who is rated
         target: String,
@@ -235,7 +235,7 @@ pub enum Fields {
         outcome: u8,
         /// payload hash of the judged DELIVER, 64 hex digits
         deliver: String,
-        /// reason
+        /// reason in the notary's words
         #[serde(default)]
         reason: String,
     },
@@ -243,7 +243,7 @@ pub enum Fields {
     Dispute {
         /// hash of the VERDICT's envelope, 64 hex digits
         verdict: String,
-        /// reason
+        /// reason in the sender's words
         #[serde(default)]
         reason: String,
     },
@@ -321,7 +321,7 @@ pub struct Message {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inbox {
-    /// the messages
+    /// the messages, oldest first
     pub messages: Vec<Message>,
     /// what to resume from; none while nothing was received
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -344,15 +344,15 @@ pub struct Acknowledge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Advert {
-    /// agent
+    /// agent that advertises
     pub agent: String,
-    /// capabilities
+    /// what the agent can do
     pub caps: Vec<String>,
     /// name of its payload schema
     pub schema: String,
     /// in what the price is counted
     pub unit: String,
-    /// usual price
+    /// usual price in that unit
     pub price: String,
     /// contract that is offered
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -367,7 +367,7 @@ pub struct Advert {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Heard {
-    /// agent
+    /// agent that was heard
     pub agent: String,
     /// what it calls itself; a stranger's text
     pub name: String,
@@ -375,7 +375,7 @@ pub struct Heard {
     pub peers: Vec<String>,
     /// when its last message was heard
     pub last_micros: u64,
-    /// ratings that were heard of it, which are no proof
+    /// ratings that were heard of it, which proves nothing
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reputation: Option<Reputation>,
 }
@@ -384,9 +384,9 @@ pub struct Heard {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Reputation {
-    /// agent
+    /// agent that was rated
     pub agent: String,
-    /// `heard`
+    /// always `heard`, never `batch`
     pub source: String,
     /// score of reliability, in thousandths
     pub reliability: i32,
@@ -396,7 +396,7 @@ pub struct Reputation {
     pub notary: i32,
     /// ratings as a participant
     pub tasks: u32,
-    /// contested outcomes
+    /// number of contested outcomes
     pub disputes: u32,
 }
 

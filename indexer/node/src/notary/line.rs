@@ -17,7 +17,7 @@ use zx1_protocol::payload::{BidType, NotarizeBid};
 /// A message that waits.
 #[derive(Clone, Debug)]
 pub struct Notice {
-    /// Counts up.
+    /// Counts up with each message.
     pub id: u64,
     /// Conversation of the message.
     pub conversation: ConversationId,

@@ -11,7 +11,7 @@ use zx1_protocol::context::Context;
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::hash::{Hash, Sha3};
 
-/// A search.
+/// A search as the local API shows it.
 pub(super) fn search(row: &Search) -> wire::Search {
     let offer = |bid: &zx1_mesh::notary::Bid| wire::NotaryOffer {
         notary: bid.notary.to_string(),
@@ -66,7 +66,7 @@ pub fn dues(owed: &[Due]) -> Vec<wire::Due> {
     owed.iter().map(|due| wire::Due { target: due.target.to_string(), role: due.role }).collect()
 }
 
-/// All searches.
+/// All searches of this agent.
 pub(super) fn searches(rows: &Rows) -> Vec<wire::Search> {
     rows.searches.iter().map(search).collect()
 }

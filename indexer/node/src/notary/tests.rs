@@ -463,7 +463,7 @@ async fn offers_are_made_within_the_terms_and_to_strangers_only() {
     b.receive(&asks);
     n.receive(&asks);
     talk(&[&b, &n]).await;
-    assert!(b.notary.desks().await.is_empty(), "a party is no notary");
+    assert!(b.notary.desks().await.is_empty(), "a party is not a notary");
     assert!(n.notary.desks().await.is_empty(), "it does not serve");
     serve(&n, 60).await;
     let terms = wire::Serve { fee: "0".into(), unit: "raw".into(), seconds: 1, max: Some(1) };

@@ -13,7 +13,7 @@ use zx1_operator::node::wire;
 enum Role {
     /// A party of the deal
     Participant,
-    /// Its notary
+    /// The notary of the task
     Notary,
 }
 

@@ -17,7 +17,7 @@ impl NodeClient {
         self.get("/v1/notary/searches").await
     }
 
-    /// One search.
+    /// The search of one conversation.
     pub async fn search(&self, id: &ConversationId) -> Result<Search> {
         self.get(&format!("/v1/notary/searches/{id}")).await
     }

@@ -1,11 +1,11 @@
 //! What agents and attackers send.
 
+use super::upkeep::first_heartbeat;
 use crate::agents::{BadMessage, Signed};
 use crate::network::{CUT, UNPUBLISHED};
 use crate::setup::Attack;
 use crate::sim::{Event, SECOND, Sim};
 use crate::spread::{Kind, NEVER, Spread};
-use crate::upkeep::first_heartbeat;
 use zx1_mesh::gate::Path;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::MsgType;
