@@ -143,6 +143,12 @@ impl Reason {
         }
     }
 
+    /// Whether an excess is its author's, who signed it, and not that of the peer that brought it: honest peers bring each
+    /// other more than a rate allows when an author with stake sends different messages to each of them.
+    pub fn is_excess_of_author(&self) -> bool {
+        matches!(self, Self::AuthorRate | Self::BeaconRate | Self::NotarizeBidRate | Self::FeedbackRate)
+    }
+
     /// Whether it is one message more than a rate allows, which costs a point (see [`crate::score`]).
     pub fn is_excess(&self) -> bool {
         matches!(

@@ -209,8 +209,7 @@ impl Judge {
             }
         };
         if reason.is_excess() {
-            let of_author = !matches!(reason, Reason::WaitingPeerFull | Reason::DirectRate);
-            let author = peer_of_key(&held.message.author).filter(|_| of_author);
+            let author = peer_of_key(&held.message.author).filter(|_| reason.is_excess_of_author());
             self.exceeded(inner, &author.unwrap_or(peer), now);
         }
         if lacks_standing(&reason) {

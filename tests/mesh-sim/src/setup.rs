@@ -5,10 +5,10 @@ use crate::judge::Order;
 /// Who pays for a message beyond a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Blame {
-    /// Whoever brings it, as decision I3 has it.
-    #[default]
+    /// Whoever brings it.
     Bringer,
-    /// Its author, and only where it brings the message itself.
+    /// Its author, which the node's process charges; here only where it brings the message itself.
+    #[default]
     Author,
 }
 
@@ -27,7 +27,7 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { scoring: true, order: Order::Window, blame: Blame::Bringer, repair: true }
+        Self { scoring: true, order: Order::Window, blame: Blame::Author, repair: true }
     }
 }
 

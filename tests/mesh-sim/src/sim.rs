@@ -329,7 +329,11 @@ impl Sim {
             }
             Ruling::Ignore(reason) => {
                 let is_author = spread.author == self.network.links[link].to;
-                if reason.is_excess() && (self.setup.rules.blame == Blame::Bringer || is_author) {
+                if reason.is_excess()
+                    && (self.setup.rules.blame == Blame::Bringer
+                        || is_author
+                        || !reason.is_excess_of_author())
+                {
                     self.scores.exceeded(&self.network, link, at);
                     self.reconsider(link, at);
                 }

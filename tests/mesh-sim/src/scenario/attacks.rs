@@ -79,8 +79,8 @@ pub(super) const SPLIT_SPAM: Scenario = Scenario {
         };
         vec![
             ("without scores", with(false, Blame::Bringer)),
-            ("the bringer pays (I3)", with(true, Blame::Bringer)),
-            ("only the author pays", with(true, Blame::Author)),
+            ("the bringer pays", with(true, Blame::Bringer)),
+            ("only the author pays, as nodes do it", with(true, Blame::Author)),
         ]
     },
     checks: |measured| {
