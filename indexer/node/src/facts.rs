@@ -124,6 +124,11 @@ impl Cluster {
         }
     }
 
+    /// Whether there are no gates, so that the chain is not asked who somebody is.
+    pub fn is_dev(&self) -> bool {
+        self.judge.mode() == Mode::Dev
+    }
+
     /// The peers of an agent: its live keys of scope peer.
     ///
     /// # Errors
@@ -164,14 +169,6 @@ impl Cluster {
         let keys = asked.map_err(|_| Error::Busy)??;
         self.state().signers.insert(agent, (keys.clone(), now));
         Ok(keys)
-    }
-
-    /// A peer that signed for an agent, which is how agents are found where there are no gates.
-    pub fn saw_peer(&self, agent: AgentId, peer: PeerId) {
-        if self.judge.mode() == Mode::Dev {
-            let now = self.clock.unix_micros();
-            self.state().recipients.insert(agent, (vec![peer], now));
-        }
     }
 
     /// Keeps slot and time, until cancelled.

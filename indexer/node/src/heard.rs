@@ -311,6 +311,7 @@ mod tests {
         assert_eq!(agents.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["", "bob"]);
         let peer = peer_of_key(&key()).unwrap().to_string();
         assert_eq!(agents[1].peers, std::slice::from_ref(&peer));
+        assert_eq!(heard.peers_of(&other), std::slice::from_ref(&peer));
         assert!(heard.agent_of(&peer).is_some() && heard.agent_of("x").is_none());
         let reputation = heard.reputation(&other).unwrap();
         assert_eq!(

@@ -166,6 +166,27 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
 
 /// `docs/examples/trade.py`, as its readers would run it: by node.sock in each agent's folder.
 #[test]
+fn two_nodes_that_know_only_a_third_find_each_other_through_it() {
+    let net = Localnet::builder().start();
+    let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    let mut first = Owner::simple(&net, 2, "first");
+    first.start(&[]);
+    first.stop();
+    let (address, _) = first.address.split_once("/p2p/").unwrap();
+    let address = address.to_owned();
+    first.start(&["--external", &address]);
+    for owner in [&mut alice, &mut bob] {
+        owner.bootstrap = Some(first.address.clone());
+        owner.start(&[]);
+        wait_for_mesh(owner);
+    }
+    let proposed = alice.send(&["negotiate", "propose", &bob.mint, "--value", "1"]);
+    alice.wait_for(proposed, "acknowledged");
+    assert_eq!(bob.inbox().len(), 1);
+    assert_eq!(first.inbox().len(), 0, "it goes to nobody else");
+}
+
+#[test]
 fn a_program_in_python_trades_by_the_local_api() {
     let net = Localnet::builder().start();
     let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
