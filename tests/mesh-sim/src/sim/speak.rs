@@ -270,7 +270,8 @@ impl Sim {
             None if attackers.number > 0 => (attackers.from, attackers.until),
             None => return 0,
         };
-        let after = |seconds: u32| usize::from(now >= self.begin + u64::from(seconds) * SECOND);
-        after(from) + after(until)
+        let after = |now: u64, seconds: u32| usize::from(now >= self.begin + u64::from(seconds) * SECOND);
+        // What is still on its way when it begins is of that time.
+        after(now + SECOND, from) + after(now, until)
     }
 }
