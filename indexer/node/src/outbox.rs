@@ -5,7 +5,7 @@ use crate::agent::Agent;
 use crate::defaults::{MAX_SENDING, OUTBOX_EVERY, REACH_WITHIN};
 use crate::error::{Error, Result};
 use crate::facts::Cluster;
-use crate::pen::{Pen, blocking};
+use crate::pen::{Pen, Unwritten, blocking};
 use crate::store::Store;
 use crate::words::Words;
 use libp2p::PeerId;
@@ -71,7 +71,8 @@ impl Sender {
     /// The outbox's; the table's of deals; the protocol's for what receivers would drop.
     pub async fn add(&self, name: &str, words: &Words, ttl_micros: u64) -> Result<wire::Draft> {
         let mut outbox = self.outbox.lock().await;
-        if outbox.named(name).is_none() {
+        let is_new = outbox.named(name).is_none();
+        if is_new {
             self.agent
                 .check(words)
                 .or_else(|error| self.may_follow(&outbox, words).then_some(()).ok_or(error))?;
@@ -85,7 +86,13 @@ impl Sender {
             ttl_micros,
         };
         let row = outbox.add(&draft, self.agent.now())?;
-        self.put(vec![row.clone()]).await?;
+        if let Err(error) = self.put(vec![row.clone()]).await {
+            // Whoever reads the error may decide otherwise, so it is not sent later.
+            if is_new {
+                outbox.undo_add(row.id);
+            }
+            return Err(error);
+        }
         let forgotten = outbox.forget();
         drop(outbox);
         if !forgotten.is_empty() {
@@ -232,7 +239,14 @@ impl Sender {
         };
         let begun = self.outbox.lock().await.begin(id, self.agent.now());
         match begun {
-            Ok(row) => self.put(vec![row]).await?,
+            Ok(row) => {
+                if let Err(error) = self.put(vec![row]).await {
+                    // On disk it waits still, and nothing was signed.
+                    self.say(id, &error);
+                    self.outbox.lock().await.not_signed(id, self.agent.now())?;
+                    return Err(error);
+                }
+            }
             Err(OutboxError::NotNow { .. }) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
@@ -244,14 +258,17 @@ impl Sender {
         };
         let made = match self.agent.check(&words) {
             Ok(()) => self.pen.write(&words).await,
-            Err(error) => Err(error.into()),
+            Err(error) => Err(Unwritten::from(Error::from(error))),
         };
         let made = match made {
             Ok(made) => made,
-            Err(error) => return self.not_signed(id, &error).await,
+            Err(Unwritten { error, is_signed: true }) => return self.lost(id, &error).await,
+            Err(Unwritten { error, .. }) => return self.not_signed(id, &error).await,
         };
         let signed = self.outbox.lock().await.signed(id, made.message32)?;
-        self.put(vec![signed]).await?;
+        if let Err(error) = self.put(vec![signed]).await {
+            return self.lost(id, &error).await;
+        }
         if words.msg_type == MsgType::Advertise {
             self.agent.heard().advertise_own(&words.payload);
         }
@@ -271,6 +288,13 @@ impl Sender {
         if sent.is_ok() {
             self.unsay(id);
         }
+        self.put(vec![row]).await
+    }
+
+    /// It is signed, and whether it counts is not known: it is not sent, nor signed again. The caller decides.
+    async fn lost(&self, id: u64, error: &Error) -> Result<()> {
+        self.say(id, error);
+        let row = self.outbox.lock().await.lost(id)?;
         self.put(vec![row]).await
     }
 

@@ -26,6 +26,22 @@ pub struct Made {
     pub message32: Hash,
 }
 
+/// Why a message is not in the log.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Unwritten {
+    /// What failed.
+    pub error: Error,
+    /// There is a signature, and the log may have the message: it is never signed again.
+    pub is_signed: bool,
+}
+
+impl From<Error> for Unwritten {
+    fn from(error: Error) -> Self {
+        Self { error, is_signed: false }
+    }
+}
+
 /// Signs with the node's key, or has it signed.
 #[derive(Debug)]
 pub struct Pen {
@@ -55,14 +71,28 @@ impl Pen {
     /// Signs and logs a message.
     ///
     /// # Errors
-    /// 7696, 7697 of the signer; the log's. Nothing was signed, unless it was the last step that failed: then the
-    /// message is not sent either.
-    pub async fn write(&self, words: &Words) -> Result<Made> {
+    /// 7696, 7697 of the signer; the log's.
+    pub async fn write(&self, words: &Words) -> Result<Made, Unwritten> {
+        let timestamp = self.agent.now();
+        let cbor = self.sign(words, timestamp).await?;
+        let unlogged = |error: Error| Unwritten { error, is_signed: true };
+        let (log, bytes) = (self.agent.log().clone(), cbor.clone());
+        let place = blocking(move || {
+            let envelope = Envelope::decode(&bytes).map_err(LogError::from)?;
+            Ok(log.append_own(&envelope, timestamp)?)
+        });
+        let place = place.await.map_err(unlogged)?;
+        let envelope = Envelope::decode(&cbor).map_err(|error| unlogged(LogError::from(error).into()))?;
+        self.agent.sent(&envelope, &place);
+        Ok(Made { message32: envelope.header.message32::<Sha3>(), cbor })
+    }
+
+    /// The envelope of a message, with a nonce that is spent.
+    async fn sign(&self, words: &Words, timestamp: u64) -> Result<Vec<u8>> {
         if !words.msg_type.is_deal() && !self.signs(words.msg_type) {
             // Without a key that counts nobody takes the message.
             return Err(Error::NoStanding(format!("{} is not a key of this agent now.", self.key())));
         }
-        let timestamp = self.agent.now();
         let mut draft = Draft {
             msg_type: words.msg_type,
             sender: self.agent.id(),
@@ -82,20 +112,11 @@ impl Pen {
             Ok(log.reserve_nonce(channel, timestamp)?)
         })
         .await?;
-        let cbor = if self.signs(words.msg_type) {
-            draft.sign(|bytes| self.key.sign(bytes))?
+        if self.signs(words.msg_type) {
+            Ok(draft.sign(|bytes| self.key.sign(bytes))?)
         } else {
-            self.signed_elsewhere(&draft).await?
-        };
-        let (log, bytes) = (self.agent.log().clone(), cbor.clone());
-        let place = blocking(move || {
-            let envelope = Envelope::decode(&bytes).map_err(LogError::from)?;
-            Ok(log.append_own(&envelope, timestamp)?)
-        })
-        .await?;
-        let envelope = Envelope::decode(&cbor).map_err(LogError::from)?;
-        self.agent.sent(&envelope, &place);
-        Ok(Made { message32: envelope.header.message32::<Sha3>(), cbor })
+            self.signed_elsewhere(&draft).await
+        }
     }
 
     async fn signed_elsewhere(&self, draft: &Draft<'_>) -> Result<Vec<u8>> {

@@ -166,6 +166,29 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
 
 /// `docs/examples/trade.py`, as its readers would run it: by node.sock in each agent's folder.
 #[test]
+fn what_the_disk_did_not_take_is_refused_and_never_sent() {
+    let net = Localnet::builder().start();
+    let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    alice.start(&[]);
+    bob.bootstrap = Some(alice.address.clone());
+    bob.start(&[]);
+    wait_for_mesh(&alice);
+    let outbox = alice.zx1.home().join("agents").join(&alice.mint).join("outbox");
+    let away = outbox.with_extension("away");
+    std::fs::rename(&outbox, &away).unwrap();
+    let refused = alice.zx1.run(["negotiate", "propose", &bob.mint, "--value", "1"]).fails_with(7594);
+    assert!(refused.stderr.contains("cannot be written"), "{refused}");
+    std::fs::rename(&away, &outbox).unwrap();
+    // Whatever was sent before this one would be there before it.
+    let next = alice.send(&["negotiate", "propose", &bob.mint, "--value", "2"]);
+    alice.wait_for(next, "acknowledged");
+    let values: Vec<String> =
+        bob.inbox().iter().map(|message| text(&message["payload"]["value"]).to_owned()).collect();
+    assert_eq!(values, ["2"]);
+    assert_eq!(alice.logged().iter().filter(|(_, kind)| kind == "propose").count(), 1);
+}
+
+#[test]
 fn two_nodes_that_know_only_a_third_find_each_other_through_it() {
     let net = Localnet::builder().start();
     let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));

@@ -127,6 +127,15 @@ impl Outbox {
         Ok(row)
     }
 
+    /// The store did not take a draft: as if it had not been added. Its number is not used again.
+    pub fn undo_add(&mut self, id: u64) {
+        if self.rows.get(&id).is_some_and(|row| row.state.is_queued())
+            && let Some(row) = self.rows.remove(&id)
+        {
+            self.names.remove(&row.name);
+        }
+    }
+
     /// What can be tried now: the first of each conversation and recipient, when its pause is over. Dial their
     /// recipients, then [`Self::begin`].
     pub fn due(&self, now_micros: u64) -> Vec<&Row> {
