@@ -30,7 +30,7 @@ pub struct Made {
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Unwritten {
-    /// What failed.
+    /// Why signing or logging failed.
     pub error: Error,
     /// There is a signature, and the log may have the message: it is never signed again.
     pub is_signed: bool,
