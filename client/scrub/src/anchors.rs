@@ -4,7 +4,9 @@ use super::automaton::Automaton;
 use super::keys::Names;
 use super::memo::Site;
 use super::text::Text;
-use super::{Candidate, Category, attempts, calls, commands, numbers, pem, programs, providers, typed, url};
+use super::{
+    Candidate, Category, attempts, calls, commands, numbers, pem, programs, providers, rows, typed, url,
+};
 use std::ops::Range;
 
 /// Which rule an anchor starts.
@@ -26,6 +28,9 @@ enum Rule {
     Link,
     Fed,
     Sent,
+    Member,
+    Host,
+    Rows,
     Acl,
     Called,
     Encoded,
@@ -205,6 +210,8 @@ impl Anchors {
             ("connecting as", Rule::Attempt),
             ("login as", Rule::Attempt),
             ("login with", Rule::Attempt),
+            ("login: ", Rule::Attempt),
+            ("creds ", Rule::Attempt),
             ("log in with", Rule::Attempt),
             ("log in as", Rule::Attempt),
             ("sasl", Rule::Attempt),
@@ -297,6 +304,20 @@ impl Anchors {
             ("@", Rule::Login),
             (":5432:", Rule::Pgpass),
             ("jdbc:oracle:thin:", Rule::Thin),
+            ("jdbc:oracle:oci:", Rule::Thin),
+            (":*:", Rule::Pgpass),
+            ("sent '", Rule::Sent),
+            ("sent \"", Rule::Sent),
+            (" -p=", Rule::UserFlag),
+            (" -w ", Rule::UserFlag),
+            (" -pw ", Rule::UserFlag),
+            ("chpasswd:", Rule::Rows),
+            (",p=", Rule::Member),
+            (",data=", Rule::Member),
+            ("bundle_", Rule::Host),
+            ("ap-secrets", Rule::Rows),
+            ("userlist", Rule::Rows),
+            ("davfs2", Rule::Rows),
             ("userid=", Rule::Thin),
             ("bearer", Rule::Scheme),
             ("basic", Rule::Scheme),
@@ -405,6 +426,9 @@ impl Anchors {
                 Rule::Track => numbers::track(text, range.end, found),
                 Rule::Called => numbers::called(text, range.end, found),
                 Rule::Encoded => attempts::encoded(text, range, found),
+                Rule::Member => rows::member(text, range, found),
+                Rule::Host => rows::host(text, range, found),
+                Rule::Rows => rows::below(text, range, found),
                 Rule::Acl => typed::acl(text, range, found),
                 Rule::Wifi => typed::wifi(text, range, found),
                 Rule::PairFlag => typed::pair_flag(text, range, found),
@@ -451,11 +475,15 @@ fn connection(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) 
     let value = text.peek(anchor.end..end);
     // `Pwd={…}` of ODBC.
     let braced = value.strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}"));
-    if speaks && braced.is_some_and(|inner| super::looks::is_chosen(inner) && inner.len() >= 8) {
+    if (speaks || text.line_has(anchor.start, &["jdbc:"]))
+        && braced.is_some_and(|inner| super::looks::is_chosen(inner) && inner.len() >= 8)
+    {
         found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
         return;
     }
-    let code = value.strip_suffix(b")").is_some_and(super::looks::is_code);
+    let code = value
+        .strip_suffix(b")")
+        .is_some_and(|inner| super::looks::is_code(inner) || super::looks::is_placeholder(inner));
     if !code && speaks && value.len() >= 3 && !super::looks::is_placeholder(value) {
         found.push(Candidate { category: Category::DatabaseUrl, range: anchor.end..end });
     }

@@ -2,7 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_chosen, is_code, is_location, is_placeholder, is_technical, is_unlike_prose, is_uuid};
+use super::looks::{
+    is_chosen, is_code, is_location, is_mailbox, is_placeholder, is_technical, is_unlike_prose, is_uuid,
+};
 use super::memo::{Settled, Site};
 use super::text::Text;
 use super::words::find;
@@ -18,6 +20,7 @@ fn fits(value: &[u8]) -> bool {
         && !is_location(value)
         && !is_technical(value)
         && !is_uuid(value)
+        && !is_mailbox(value)
 }
 
 /// `trying bob:…`, `logged in with bob / …`, `auth failed for bob using '…'`.
@@ -59,7 +62,7 @@ pub(super) fn tried(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
             });
             both.then_some(start + colon + 1..start + word.len())
         } else {
-            let said = matches!(before, b"with" | b"using" | b"/" | b"tried");
+            let said = matches!(before, b"with" | b"using" | b"/" | b"tried" | b"and");
             (said && fits(word) && (in_quotes || before == b"/" || is_unlike_prose(word)))
                 .then_some(start..start + word.len())
         };

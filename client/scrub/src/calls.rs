@@ -5,7 +5,7 @@ use super::category::Category;
 use super::looks::{is_chosen, is_generated, is_location, is_placeholder, is_unlike_prose};
 use super::memo::Settled;
 use super::text::Text;
-use Category::{Aws, BasicAuth, Password, Token};
+use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token};
 use std::ops::Range;
 
 /// Which argument is the secret.
@@ -19,15 +19,15 @@ pub(super) enum Which {
     Last,
     /// The second, if it looks chosen or generated.
     SecondLikely,
-    /// The second, if nobody would write it as a name.
-    SecondOdd,
+    /// The first after the first that nobody would write as a name.
+    LaterOdd,
     /// The first, if it looks chosen or generated.
     FirstLikely,
     /// The string that the function is called on.
     Itself,
 }
 
-use Which::{FirstLikely, Itself, Last, Second, SecondLikely, SecondOdd, Third};
+use Which::{FirstLikely, Itself, Last, LaterOdd, Second, SecondLikely, Third};
 
 /// The end of a function's name with its bracket, and the place of the secret.
 const CALLS: &[(&str, Which, Category)] = &[
@@ -42,10 +42,12 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("{basic_auth, {", Second, BasicAuth),
     ("basicauth(", Second, BasicAuth),
     ("basic_auth(", Second, BasicAuth),
+    ("auth_basic(", Second, BasicAuth),
     ("basicauthentication(", Second, BasicAuth),
     ("basiccredential(", Second, BasicAuth),
     ("basiccredentials(", Second, BasicAuth),
     (".basic(", Second, BasicAuth),
+    (" basic(", Second, BasicAuth),
     (".digest(", Second, BasicAuth),
     ("digestauth(", Second, BasicAuth),
     ("credential(", Second, BasicAuth),
@@ -104,7 +106,15 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("emailandpassword(", Third, Password),
     ("oracledb.connect(", SecondLikely, Password),
     ("oracle.connect(", SecondLikely, Password),
-    ("connect(", SecondOdd, Password),
+    ("connect(", LaterOdd, Password),
+    ("database(", LaterOdd, DatabaseUrl),
+    ("drivermanager(", LaterOdd, DatabaseUrl),
+    ("drivermanager[io](", LaterOdd, DatabaseUrl),
+    ("openrowset(", LaterOdd, DatabaseUrl),
+    (" mysql(", LaterOdd, DatabaseUrl),
+    (" postgresql(", LaterOdd, DatabaseUrl),
+    (" mongodb(", LaterOdd, DatabaseUrl),
+    ("credential]::new(", Second, Password),
     ("username_pw_set(", Second, Password),
     ("sp_addlogin ", Second, Password),
     ("sp_password ", Second, Password),
@@ -205,7 +215,7 @@ fn arguments(text: Text<'_>, from: usize) -> Vec<Argument> {
                 arguments.push(Argument { string: string.take() });
                 return arguments;
             }
-            b',' if depth == 0 => arguments.push(Argument { string: string.take() }),
+            b',' | b';' if depth == 0 => arguments.push(Argument { string: string.take() }),
             _ => {}
         }
         at += 1;
@@ -242,7 +252,7 @@ pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found:
     let likely = |range: &Range<usize>| {
         let value = text.peek(range.clone());
         let place = value.iter().any(|byte| matches!(byte, b':' | b',')) || is_location(value);
-        let chosen = *category == Password && is_chosen(value);
+        let chosen = matches!(category, Password | DatabaseUrl) && is_chosen(value);
         (chosen || is_generated(value, 20) && super::looks::is_random(value))
             && !place
             && !value.contains(&b' ')
@@ -254,14 +264,19 @@ pub(super) fn detect(text: Text<'_>, number: usize, anchor: Range<usize>, found:
         Last if arguments.len() >= 2 => string(arguments.len() - 1),
         Last => None,
         SecondLikely => string(1).filter(likely),
-        SecondOdd => string(1).filter(|range| likely(range) && is_unlike_prose(text.peek(range.clone()))),
+        LaterOdd => {
+            // After an address and a name a word need not be that odd.
+            let third = string(2).filter(|range| string(0).is_some() && string(1).is_some() && likely(range));
+            let odd = |range: &Range<usize>| likely(range) && is_unlike_prose(text.peek(range.clone()));
+            (1..MOST).filter_map(string).find(odd).or(third)
+        }
         FirstLikely => string(0).filter(likely),
         Itself => before(text, anchor.start).filter(likely),
     };
     if let Some(last) = secret.as_ref() {
         text.1.settle(Settled::Call(number), last.end);
     }
-    if let Some(range) = secret.filter(|range| !range.is_empty() && !is_placeholder(text.peek(range.clone())))
+    if let Some(range) = secret.filter(|range| range.len() >= 3 && !is_placeholder(text.peek(range.clone())))
     {
         found.push(Candidate { category: *category, range });
     }

@@ -29,9 +29,12 @@ pub(super) fn scheme(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     if text.before(anchor.start).is_ascii_alphanumeric() {
         return;
     }
-    let mut at = text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\'' | b','));
+    let mut at =
+        text.run(anchor.end, 8, |byte| matches!(byte, b' ' | b':' | b'\t' | b'"' | b'\'' | b',' | b'\\'));
     if text.starts(anchor.end, "%20") {
         at = anchor.end + 3;
+    } else if text.at(anchor.end) == b'+' && text.slice(anchor.clone()).eq_ignore_ascii_case(b"basic") {
+        at = anchor.end + 1;
     }
     if at == anchor.end {
         return;

@@ -8,7 +8,7 @@ use super::nearby::{apart, tried};
 use super::text::{Text, is_basic};
 use super::value::{self, Tie, Value};
 use super::words::find;
-use super::{Candidate, commands};
+use super::{Candidate, commands, rows};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -73,6 +73,10 @@ impl<'a> Names<'a> {
                 end += 3;
             }
         }
+        // `Key Content : …`, as Windows shows a network's password.
+        if text.slice(start..end).eq_ignore_ascii_case(b"key") && text.starts(end, " Content") {
+            end += " Content".len();
+        }
         // `contact number`
         for more in [" number", " no"] {
             let known = text.peek(start..end).eq_ignore_ascii_case(b"contact");
@@ -107,6 +111,9 @@ impl<'a> Names<'a> {
             return;
         }
         let flag = text.at(name.start) == b'-';
+        if category == Category::Password && rows::column(text, &name, found) {
+            return;
+        }
         if trust == Trust::Digits {
             let after = digits(text, category, name.end);
             let number =
@@ -225,6 +232,15 @@ fn is_public(text: Text<'_>, name: &Range<usize>) -> bool {
     .any(|known| word.eq_ignore_ascii_case(known))
 }
 
+/// The secret of a `name:secret` that is the last of a few words.
+fn pair_in(value: &[u8]) -> Option<Range<usize>> {
+    let start = value.iter().rposition(|byte| *byte == b' ')? + 1;
+    let word = value.get(start..).filter(|word| word.len() <= 128)?;
+    let colon = word.iter().position(|byte| *byte == b':').filter(|at| *at > 0)?;
+    let secret = word.get(colon + 1..).unwrap_or_default();
+    (looks::is_chosen(secret) && !looks::is_placeholder(secret)).then(|| start + colon + 1..value.len())
+}
+
 /// Whether this value of that name is a secret.
 fn judge(
     text: Text<'_>,
@@ -237,6 +253,16 @@ fn judge(
     let bytes = text.slice(range.clone());
     // `Authorization: Bearer …` and its like have rules of their own.
     if looks::is_placeholder(bytes) || bytes.len() < 3 || looks::is_pattern(bytes) {
+        return None;
+    }
+    // `"Forgot password?"` is a label; what follows `'Password: '` is no value.
+    let labelled =
+        || ["password", "passwort", "passphrase"].iter().any(|word| find(bytes, word.as_bytes()).is_some());
+    if value.quoted
+        && (bytes.starts_with(b" ")
+            || bytes.starts_with(b", ")
+            || bytes.len() <= 64 && bytes.contains(&b' ') && labelled())
+    {
         return None;
     }
     if !value.quoted && value.tie == Tie::Loose && looks::is_camel(bytes) {
@@ -273,6 +299,16 @@ fn judge(
     {
         return None;
     }
+    // `CREDENTIALS="host name:secret"`
+    if value.quoted
+        && text.slice(name.clone()).to_ascii_lowercase().ends_with(b"credentials")
+        && let Some(pair) = pair_in(bytes)
+    {
+        return Some(Candidate {
+            category: Category::BasicAuth,
+            range: range.start + pair.start..range.start + pair.end,
+        });
+    }
     if category == Category::BasicAuth {
         // `--creds name:password`
         let colon = bytes.iter().position(|byte| *byte == b':').filter(|at| *at > 0);
@@ -292,8 +328,10 @@ fn judge(
                 && !looks::is_placeholder(secret)
         });
         // `'auth' => ['name', 'secret']`
-        let listed = value.quoted && matches!(text.before(range.start.saturating_sub(1)), b'[' | b'(');
-        if listed {
+        let bracket = matches!(text.before(range.start.saturating_sub(1)), b'[' | b'(');
+        // `session.auth = "name", "secret"`
+        let pair = value.tie == Tie::Loose && text.at(name.end) == b' ' && text.at(range.end + 1) == b',';
+        if value.quoted && (bracket || pair) {
             let next = text.run(range.end + 1, 4, |byte| matches!(byte, b',' | b' '));
             let sign = text.at(next);
             let end = text.run(next + 1, 96, |byte| byte != sign && byte != b'\n');
@@ -459,7 +497,8 @@ fn judge(
             (password || looks::is_mixed(bytes, 6)) && !looks::is_location(bytes)
         }
         (false, Tie::Tight, Trust::Strong) => {
-            !looks::is_code(bytes) && (password || !looks::is_location(bytes) && bytes.len() >= 6)
+            (!looks::is_code(bytes) || looks::is_jumbled(bytes))
+                && (password || !looks::is_location(bytes) && bytes.len() >= 6)
         }
         (false, Tie::Tight | Tie::Flag, _) => {
             looks::is_mixed(bytes, 8) && !looks::is_code(bytes) && !looks::is_location(bytes)

@@ -39,6 +39,9 @@
 //!   neutral name (`value`, `default`) belongs to the secret above it.
 //! - **Sentences**: what a line says was tried, set or fed to a program that asks for a password (`attempts.rs`,
 //!   `nearby.rs`, `typed.rs`), if nobody would write it as a word of the language (`looks.rs`).
+//! - **Pairs and rows**: `name:secret` in quotes or behind a flag, `host:port:database:name:secret`, the cells below a
+//!   heading that is a password's name, the lines of `pap-secrets` and its like (`rows.rs`); the secret must be such
+//!   that nobody would write it as a word.
 //! - **Generated words**: 24 bytes or more of base64 whose cases and digits change as in a random word, on a line that
 //!   speaks of what lets in (`token`, `401`, `revoked`, …); not the ids of things (`cus_…`, `upload id …`), nor 32
 //!   bytes in base58 (`shaped.rs`).
@@ -72,6 +75,7 @@ mod numbers;
 mod pem;
 mod programs;
 mod providers;
+mod rows;
 mod shaped;
 mod text;
 mod typed;
@@ -192,6 +196,7 @@ impl Scrubber {
         self.anchors.detect(text, hits, &mut found);
         numbers::detect(text, &mut found);
         pem::bodies(text, &mut found);
+        rows::pairs(text, &mut found);
         found.retain(|Candidate { range, .. }| {
             text.run(range.start, range.len(), |byte| byte == ATOM) < range.end.min(text.len())
         });

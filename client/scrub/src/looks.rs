@@ -142,7 +142,9 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "username",
         "undef",
     ];
-    if every(value, |byte| matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | ATOM)) {
+    if every(value, |byte| {
+        matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'?' | b'#' | b'{' | b'}' | ATOM)
+    }) {
         return true;
     }
     if value.len() <= LONGEST && WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes())) {
@@ -173,6 +175,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || wraps(b"[", b"]")
             && every(value, |byte| byte.is_ascii_alphabetic() || matches!(byte, b'[' | b']' | b'_'))
         || wraps(b"${", b"}")
+        // What a deployment fills in.
+        || wraps(b"#{", b"}#")
         || (wraps(b"%", b"%") && value.len() > 2)
         // Filled in by a build: `@db.password@`.
         || value.len() > 2 && wraps(b"@", b"@") && value.len() <= 64 && every(value, |byte| {
@@ -189,6 +193,9 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
         // Each of them has that letter.
         || value.len() <= 64 && memchr2(b'c', b'C', value).is_some() && STAND_INS.are_in(value)
+        // A parameter of a statement: `password = :new_password`.
+        || starts(b":") && value.len() <= 32
+            && every(value.get(1..).unwrap_or_default(), |byte| byte.is_ascii_lowercase() || byte == b'_')
         || ends(b"..")
         || starts(b"enc[") || starts(b"enc(")
         || starts(b"${") && ends(b"***")
@@ -359,13 +366,9 @@ pub(super) fn is_unlike_prose(value: &[u8]) -> bool {
         && has(u8::is_ascii_lowercase)
         && (digit || value.len() >= 8)
         && is_random(value);
-    // `min_length=12`
-    let assigned = value.iter().position(|byte| *byte == b'=').is_some_and(|at| {
-        at > 0 && value.iter().take(at).all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'))
-    });
     value.len() >= 6
         && value.len() <= 64
-        && !assigned
+        && !is_assigned(value)
         && !is_code(value)
         && !is_location(value)
         && !is_pattern(value)
@@ -408,6 +411,29 @@ pub(super) fn is_pattern(value: &[u8]) -> bool {
     ];
     value.len() <= 256 && signs.iter().any(|sign| value.windows(sign.len()).any(|part| part == *sign))
         || value.starts_with(b"^") && value.ends_with(b"$")
+}
+
+/// `min_length=12`, `MinimumLength=12`: a setting with a name of its own.
+pub(super) fn is_assigned(value: &[u8]) -> bool {
+    value.iter().position(|byte| *byte == b'=').is_some_and(|at| {
+        at > 0
+            && (value.iter().take(at).all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'))
+                || value.get(..at).is_some_and(is_camel))
+    })
+}
+
+/// The address of a mailbox.
+pub(super) fn is_mailbox(value: &[u8]) -> bool {
+    let part = |byte: &u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | b'-' | b'+')
+    };
+    value.iter().position(|byte| *byte == b'@').is_some_and(|at| {
+        let (name, domain) = (value.get(..at).unwrap_or_default(), value.get(at + 1..).unwrap_or_default());
+        !name.is_empty()
+            && name.iter().all(part)
+            && domain.iter().all(part)
+            && domain.iter().skip(1).any(|byte| *byte == b'.')
+    })
 }
 
 /// The name of a long option, such as `--api-key`.

@@ -276,6 +276,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "pgpassword",
         "psk",
         "presharedkey",
+        "presharedsecret",
+        "keycontent",
     ]) {
         return Some((Password, Trust::Strong));
     }
@@ -374,14 +376,21 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         let promises = is(&["pw", "userpw", "inputpw", "ownerpw", "rootpw", "dbpw", "adminpw", "bindpw"]);
         return Some((Password, if promises { Trust::Strong } else { Trust::Weak }));
     }
-    if ends(&["creds"]) || is(&["userpass"]) {
+    if ends(&["authtok"]) {
+        return Some((Password, Trust::Weak));
+    }
+    if ends(&["creds", "authcred"]) || is(&["userpass"]) {
         return Some((BasicAuth, Trust::Strong));
     }
     if is(&["auth", "login", "userpwd", "httpuserpwd", "user", "userinfo", "authbasic", "basicauthuserinfo"])
         || ends(&["userinfo", "proxyuser"])
         || ends(&["auth"])
-            && name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
-        || ends(&["basicauth", "rawauth", "registryauth", "proxyauth", "optuserpwd"])
+            && (name.starts_with(b"-")
+                || name.ends_with(b".auth")
+                || name
+                    .iter()
+                    .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_'))
+        || ends(&["authident", "basicauth", "rawauth", "registryauth", "proxyauth", "optuserpwd"])
     {
         return Some((BasicAuth, Trust::Weak));
     }

@@ -64,7 +64,9 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
             || looks::is_code(value)
             || looks::is_location(value)
             || looks::is_pattern(value)
-            || looks::is_technical(value);
+            || looks::is_technical(value)
+            || looks::is_mailbox(value)
+            || looks::is_assigned(value);
         looks_like && !expands && !names && !other
     };
     let password = |range: Range<usize>| Candidate { category: Category::Password, range };
@@ -77,6 +79,7 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
         }
         let close = text.run(name.end, 24, |byte| byte != sign && byte != b'\n');
         let next = text.run(close + 1, 4, |byte| matches!(byte, b',' | b' '));
+        let next = next + usize::from(text.at(next) == b'b');
         let end = text.run(next + 1, 64, |byte| byte != sign && byte != b'\n');
         if text.at(close) == sign
             && text.at(close + 1) == b','
@@ -147,17 +150,22 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
             || matches!(byte, b' ' | b'_' | b'@' | b'-' | b'.' | b'(' | b')' | b'/' | b',')
     };
     let colon = text.run_seen(Site::TriedColon, name.end, to.saturating_sub(name.end), prose);
-    let end = text.run(colon + 2, 64, |byte| !byte.is_ascii_whitespace());
-    let word = text.slice(colon + 2..end);
+    // `Enter password for user 'bob':…`
+    let typed = text.starts(colon, "\'") && text.peek(name.end..colon).ends_with(b" user ");
+    let colon =
+        if typed { text.run(colon + 1, 32, |byte| !matches!(byte, b'\'' | b'\n')) + 1 } else { colon };
+    let gap = if typed && text.at(colon + 1) != b' ' { 1 } else { 2 };
+    let end = text.run(colon + gap, 64, |byte| !byte.is_ascii_whitespace());
+    let word = text.slice(colon + gap..end);
     let sentence = text.slice(name.end..colon).windows(2).any(|pair| pair == b". ");
     if !sentence
-        && text.starts(colon, ": ")
+        && (gap == 1 && text.at(colon) == b':' || text.starts(colon, ": "))
         && end == line.end
         && !word.starts_with(b"\"")
         && !word.starts_with(b"'")
         && fits(word)
     {
-        found.push(password(colon + 2..end));
+        found.push(password(colon + gap..end));
         return;
     }
     let mut at = name.end;
@@ -166,7 +174,9 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
         if start >= to || text.at(start) == b'\n' {
             break;
         }
-        let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace());
+        let bracket = text.at(start) == b'(';
+        let start = start + usize::from(bracket);
+        let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace() && !(bracket && byte == b')'));
         let before = text.slice(name.end..start).trim_ascii_end();
         let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
         let word = text.slice(start..end);
@@ -177,7 +187,20 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
             at = end;
             continue;
         }
-        let last = end >= line.end && before.len() < 48 && looks::is_mixed(word, 8);
+        let odd = looks::is_mixed(word, 8) || word.len() >= 8 && !looks::is_camel(word);
+        let last = end >= line.end && before.len() < 48 && odd;
+        // A word of letters in any case, after the verb and at the end.
+        let letters = word.len() >= 8
+            && word.iter().all(u8::is_ascii_alphabetic)
+            && word.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 3
+            && word.iter().any(u8::is_ascii_lowercase)
+            && !looks::is_camel(word);
+        let told = [" is", " es", " est", " ist", " er", " är", " è", " é"]
+            .iter()
+            .any(|verb| before.ends_with(verb.as_bytes()));
+        if told && last && letters && !verb {
+            found.push(password(start..end));
+        }
         if said && !before.is_empty() && fits(word) && (last || looks::is_unlike_prose(word)) {
             found.push(password(start..end));
         }

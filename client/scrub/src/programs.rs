@@ -151,6 +151,16 @@ const PROGRAMS: &[Row] = &[
         Password,
     ),
     (&["chpasswd"], &[(Any, After(b':'))], Password),
+    (&[".LOGON"], &[(Word(0), After(b','))], DatabaseUrl),
+    (&["EAP", "XAUTH", "PSK"], &[(Word(0), Quoted)], Password),
+    (&["radtest", "dscl . -passwd"], &[(Word(1), Whole)], Password),
+    (&["networksetup -setairportnetwork"], &[(Word(2), Whole)], Password),
+    (
+        &["net rpc", "net ads", "winexe", "smbtree", "smbcacls", "smbcquotas", "nmblookup", "wmic"],
+        &[(Flag("-U"), After(b'%'))],
+        Password,
+    ),
+    (&["transmission-remote"], &[(Flag("-n"), After(b':')), (Flag("--auth"), After(b':'))], BasicAuth),
     (&["net use"], &[(Behind("\\\\"), Whole)], Password),
     (&["net user"], &[(Word(1), Secretly)], Password),
     (&["login", "auth"], &[(Any, Generated), (Word(1), Quoted), (Word(1), Oddly)], Token),
@@ -168,6 +178,11 @@ const PROGRAMS: &[Row] = &[
     (&["ssh-keygen"], &[(Flag("-N"), Whole), (Flag("-P"), Whole)], Password),
     (&["tacacs-server", "radius-server", "isakmp", "radius server"], &[(Next("key"), Whole)], Password),
     (&["username"], &[(Next("secret"), Secretly), (Next("password"), Secretly)], Password),
+    (
+        &["snmp-server"],
+        &[(Next("sha"), Secretly), (Next("md5"), Secretly), (Next("128"), Secretly), (Next("256"), Secretly)],
+        Password,
+    ),
     (&["snmp-server"], &[(Next("community"), Secretly), (Next("auth"), Secretly)], Password),
     (&["shodan init"], &[(Word(0), Generated)], ApiKey),
     (&["smbclient"], &[(Word(1), Quoted)], Password),
@@ -259,7 +274,10 @@ pub(super) fn arguments(text: Text<'_>, from: usize) -> (Vec<Argument>, usize) {
             if matches!(quote, b'"' | b'\'') {
                 let before = text.slice(start..at);
                 let flag = before.len() <= 3 && before.starts_with(b"-");
-                if !before.is_empty() && !flag && !matches!(before.last(), Some(b'=' | b':' | b',' | b'%')) {
+                if !before.is_empty()
+                    && !flag
+                    && !matches!(before.last(), Some(b'=' | b':' | b',' | b'%' | b'/'))
+                {
                     // The end of a string that the command stands in.
                     last = true;
                     break;
@@ -405,6 +423,13 @@ pub(super) fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Ran
         Quoted if is_mixed(value, 6) && matches!(text.before(range.start), b'"' | b'\'') => 0..value.len(),
         Oddly if is_unlike_prose(value) => 0..value.len(),
         Secretly | Quoted | Generated | Oddly => return None,
+        // `name:"secret"`
+        After(sign)
+            if matches!(text.before(range.start), b'"' | b'\'')
+                && text.before(range.start.saturating_sub(1)) == sign =>
+        {
+            0..value.len()
+        }
         After(sign) => {
             let at = split(sign)?;
             // A URL, or a user's and a group's number.
@@ -414,6 +439,12 @@ pub(super) fn cut(text: Text<'_>, range: Range<usize>, part: Part) -> Option<Ran
                 return None;
             }
             at + 1..value.len()
+        }
+        Login | LoginAt
+            if matches!(text.before(range.start), b'"' | b'\'')
+                && text.before(range.start.saturating_sub(1)) == b'/' =>
+        {
+            0..value.len()
         }
         LoginAt if !value.contains(&b'@') => return None,
         Login | LoginAt => {
@@ -452,12 +483,13 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     };
     let socket = socket || bracket;
     let sure = !digest && (sign == b'/' || socket || host());
-    if !sure && !dotted() {
-        return;
-    }
+    let far = sure || dotted();
     // `domain/name:'secret'@host`
     let sign_before = text.before(anchor.start);
     if matches!(sign_before, b'\'' | b'"') {
+        if !far {
+            return;
+        }
         let end = anchor.start - 1;
         let start = text.run_back(end, 64, |byte| byte != sign_before && !byte.is_ascii_whitespace());
         let opened = text.before(start) == sign_before && text.before(start.saturating_sub(1)) == b':';
@@ -470,7 +502,13 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let start = text.run_back_seen(Site::Login, anchor.start, 128, |byte| {
         !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'@' | b'=' | b'(')
     });
+    let prefix =
+        ["sip:", "sips:", "xmpp:", ":pserver:", ":ext:"].iter().find(|known| text.starts(start, known));
+    let start = start + prefix.map_or(0, |known| known.len());
     let value = text.slice(start..anchor.start);
+    if value.ends_with(b":") {
+        return;
+    }
     let split = |sign: u8| value.iter().position(|byte| *byte == sign).filter(|at| *at > 0);
     // `name/secret@host:1521/service`
     let oracle = || split(b'/');
@@ -484,6 +522,14 @@ pub(super) fn login(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     let secret = value.get(at + 1..).unwrap_or_default();
     let name = value.get(..at).unwrap_or_default();
     let person = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    // `name:secret@host`, if the host's name has no dot.
+    let near = || {
+        let host = text.run(anchor.end, 64, |byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        host > anchor.end && !digest && is_unlike_prose(secret)
+    };
+    if !far && !near() {
+        return;
+    }
     let secretly = sure
         || (if sign == b'/' || value.get(at) == Some(&b'/') {
             is_unlike_prose(secret)
@@ -502,7 +548,9 @@ pub(super) fn pgpass(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candi
     let database = part(anchor.end);
     let name = part(database + 1);
     let end = text.run(name + 1, 128, |byte| !byte.is_ascii_whitespace());
-    if text.at(database) == b':' && text.at(name) == b':' && end > name + 1 {
+    let value = text.peek(name + 1..end);
+    let real = !is_placeholder(value) && !value.contains(&b':');
+    if text.at(database) == b':' && text.at(name) == b':' && end > name + 1 && real {
         found.push(Candidate { category: DatabaseUrl, range: name + 1..end });
     }
 }

@@ -18,6 +18,22 @@ pub(super) fn piped(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candid
     }
     let (words, end) = arguments(text, anchor.end);
     text.1.settle(Settled::Piped, end);
+    // `PassCmd "echo secret"`
+    let fetched = || {
+        let line = text.line(anchor.start);
+        text.has(Site::Before, line.start..anchor.start, &["passcmd", "passwordeval", "password_command"])
+    };
+    if let [word] = &words[..]
+        && matches!(text.before(anchor.start), b'"' | b'\'')
+        && fetched()
+    {
+        let stop = text
+            .run(word.plain.start, 96, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\''));
+        if is_chosen(text.slice(word.plain.start..stop)) {
+            found.push(Candidate { category: Password, range: word.plain.start..stop });
+        }
+        return;
+    }
     let (Some(word), b'|') = (words.last(), text.at(end)) else { return };
     let reader = text.slice(end..text.run(end, 160, |byte| byte != b'\n'));
     let reads = |names: &[&str]| names.iter().any(|name| find(reader, name.as_bytes()).is_some());

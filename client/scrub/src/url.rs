@@ -2,7 +2,7 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_mixed, is_placeholder};
+use super::looks::{is_chosen, is_mixed, is_placeholder, is_unlike_prose};
 use super::memo::Site;
 use super::text::{ATOM, REACH, Text, every};
 use std::ops::Range;
@@ -99,6 +99,7 @@ pub(super) fn detect(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) 
                 });
             }
         }
+        beside(text, end, found);
         return;
     };
     let colon = text.run(host_start, at - host_start, |b| b != b':');
@@ -125,6 +126,26 @@ pub(super) fn detect(text: Text<'_>, anchor: usize, found: &mut Vec<Candidate>) 
     } else {
         let category = if git { category } else { Category::Token };
         found.push(Candidate { category, range: host_start..colon });
+    }
+}
+
+/// `https://host/path name secret` of a list of credentials.
+fn beside(text: Text<'_>, end: usize, found: &mut Vec<Candidate>) {
+    let name = text.blanks(end);
+    let stop = text.run(name, 48, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
+    let start = text.blanks(stop);
+    if name == end || stop == name || start == stop {
+        return;
+    }
+    let last =
+        text.run(start, 96, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`'));
+    let value = text.peek(start..last);
+    let ends = matches!(text.at(last), 0 | b'\n' | b'\r');
+    if (is_unlike_prose(value) || ends && is_chosen(value))
+        && !is_placeholder(value)
+        && text.line_has(end, &["secret", "auth", "credential", "password", "login"])
+    {
+        found.push(Candidate { category: Category::BasicAuth, range: start..last });
     }
 }
 

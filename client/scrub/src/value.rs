@@ -84,15 +84,37 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         (b'=', b'>') | (b':', b'=') | (b'=', b'=') => (Tie::Loose, at + 2),
         (b'=', _) if spaced || matches!(text.at(at + 1), b' ' | b'\t') => (Tie::Loose, at + 1),
         (b'=', _) => (Tie::Tight, at + 1),
+        // `process.env.PASSWORD || '…'`: what it is if nothing else is said.
+        (b'|', b'|') | (b'?', b'?') if spaced && matches!(text.at(text.blanks(at + 2)), b'\'' | b'"') => {
+            (Tie::Loose, at + 2)
+        }
+        // A cell of a table that is drawn with lines.
+        (0xe2, 0x94 | 0x95) if spaced && text.at(at + 3) == b' ' => (Tie::Loose, at + 3),
         // A cell of a table.
         (b'|', b' ') if spaced && !is_template(text, &name) => (Tie::Loose, at + 1),
         (b':', b':') => return None,
+        // The value stands on the next line.
+        (b':', b'\n') if let Some(value) = next_line(text, at + 2) => (Tie::Loose, value),
         // R and OCaml assign so.
         (b'<', b'-') if spaced => (Tie::Loose, at + 2),
         (b':', _) => (Tie::Loose, at + 1),
         (b'%', b'3') if matches!(text.at(at + 2), b'D' | b'd') => (Tie::Tight, at + 3),
         // `<property name="password">…` and `<property name="password" value="…"`.
-        (b'>', _) if quoted_name && !spaced => (Tie::Tight, at + 1),
+        (b'>', _) if quoted_name && !spaced => (Tie::Tight, inside(text, at + 1)),
+        // `<setting name="Password" serializeAs="String"><value>…</…`
+        _ if quoted_name
+            && spaced
+            && text.before(name.start.saturating_sub(1)) == b'='
+            && let Some(content) = content(text, at) =>
+        {
+            (Tie::Tight, content)
+        }
+        // `ENV.fetch('PASSWORD') { '…' }`
+        (b')', _) if quoted_name && let Some(value) = block(text, at + 1) => (Tie::Loose, value),
+        // `fill_in 'Password', with: '…'`
+        (b',', _) if quoted_name && text.starts(text.blanks(at + 1), "with:") => {
+            (Tie::Loose, text.blanks(at + 1) + "with:".len())
+        }
         (b'v', _) if quoted_name && spaced && text.starts(at, "value=") => (Tie::Tight, at + 6),
         // `--password <PASSWORD>' requires …`: a usage line, no tag.
         (b'>', b'\'' | b'"') if opens_tag(text, name.start) => return None,
@@ -118,7 +140,7 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         // `{"name": "DB_PASS", "value": "…"}`, and the same in YAML, on the next line.
         (b',' | b'\n' | b'\r', _) if let Some(value) = child(text, at) => (Tie::Loose, value),
         // `assertEqual(user.password, "…")`
-        (b',', _) if quoted_name || is_symbol(text.slice(name.clone())) => {
+        (b',', _) if quoted_name || is_symbol(text.slice(name.clone())) || is_field(text, &name) => {
             let next = text.blanks(at + 1);
             let sign = text.at(next);
             let close = text.run(next + 1, 64, |byte| byte != sign && byte != b'\n');
@@ -139,6 +161,14 @@ pub(super) fn after_name(text: Text<'_>, name: Range<usize>, flag: bool) -> Opti
         _ => return None,
     };
     at = text.blanks(at);
+    // `<string name="password">Enter the password</string>` is a label.
+    if text.before(at) == b'>' {
+        let end =
+            text.run(at, 64, |byte| byte.is_ascii_alphabetic() || matches!(byte, b' ' | b'.' | b'?' | b':'));
+        if text.at(end) == b'<' && text.peek(at..end).contains(&b' ') {
+            return None;
+        }
+    }
     if tie == Tie::Loose {
         at = past_type(text, at);
     }
@@ -226,8 +256,49 @@ fn property(text: Text<'_>, at: usize) -> Option<usize> {
 /// Where the text of an element begins whose attributes begin at `at`.
 fn content(text: Text<'_>, at: usize) -> Option<usize> {
     let close = text.run(at, 96, |byte| !matches!(byte, b'>' | b'<' | b'\n'));
-    let end = text.run(close + 1, 64, |byte| !byte.is_ascii_whitespace() && byte != b'<');
-    (text.at(close) == b'>' && end > close + 1 && text.starts(end, "</")).then_some(close + 1)
+    let start = inside(text, close + 1);
+    let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace() && byte != b'<');
+    (text.at(close) == b'>' && text.before(close) != b'/' && end > start && text.starts(end, "</"))
+        .then_some(start)
+}
+
+/// Behind the tag that opens here, with the blanks before it: `<value>`.
+fn inside(text: Text<'_>, at: usize) -> usize {
+    let open = text.run(at, 32, |byte| byte.is_ascii_whitespace());
+    let close = text.run(open + 1, 24, |byte| byte.is_ascii_alphabetic());
+    if text.at(open) == b'<' && close > open + 1 && text.at(close) == b'>' { close + 1 } else { at }
+}
+
+/// Where the string begins that is taken if a variable is not set: a block of Ruby, `or '…'`.
+fn block(text: Text<'_>, at: usize) -> Option<usize> {
+    let open = text.blanks(at);
+    let sign = ["{", "or ", "||", "??"].iter().find(|sign| text.starts(open, sign))?;
+    let value = text.blanks(open + sign.len());
+    matches!(text.at(value), b'\'' | b'"').then_some(value)
+}
+
+/// A line with one word that nobody would write in a sentence.
+fn next_line(text: Text<'_>, at: usize) -> Option<usize> {
+    let start = text.blanks(at);
+    let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace());
+    let word = text.slice(start..end);
+    let whole = matches!(text.at(end), 0 | b'\n' | b'\r');
+    (whole
+        && looks::is_chosen(word)
+        && word.len() >= 8
+        && !word.contains(&b':')
+        && !is_code(word)
+        && !is_location(word))
+    .then_some(start)
+}
+
+/// `type(passwordField, "…")`: the call types the next argument into the field.
+fn is_field(text: Text<'_>, name: &Range<usize>) -> bool {
+    let call = text.peek(name.start.saturating_sub(10)..name.start);
+    ["type(", "fill(", "keys(", "setvalue(", "enter(", "entertext(", "typetext("].iter().any(|verb| {
+        call.get(call.len().saturating_sub(verb.len())..)
+            .is_some_and(|end| end.eq_ignore_ascii_case(verb.as_bytes()))
+    })
 }
 
 /// The value of a property beside its name: `… 'spring.mail.password' value: "…"`
@@ -342,6 +413,17 @@ fn beside(text: Text<'_>, name: Range<usize>, at: usize) -> Option<Value> {
     if named && first && whole && word.len() > 4 && looks::is_chosen(chosen) && !looks::is_technical(chosen) {
         return read(text, at, Tie::Beside, &name);
     }
+    // The last of the lines of an entry of a .netrc.
+    let above = text.run_back(line.start.saturating_sub(1), 96, |byte| byte != b'\n');
+    let entry = text.peek(above..line.start).trim_ascii_start();
+    if first
+        && whole
+        && [&b"login "[..], b"machine ", b"user "].iter().any(|start| entry.starts_with(start))
+        && chosen.len() >= 6
+        && !chosen.iter().all(u8::is_ascii_lowercase)
+    {
+        return read(text, at, Tie::Beside, &name).map(|value| Value { alone: true, ..value });
+    }
     let last = word.eq_ignore_ascii_case(b"password") && text.peek(end..line.end).trim_ascii().len() <= 1;
     if (last || odd)
         && (8..=64).contains(&chosen.len())
@@ -392,6 +474,17 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
     if quote == b'\'' && text.before(name.start) == b'`' {
         return None;
     }
+    // `NAME=`command``, `set /p NAME=The prompt`: not what is asked for.
+    let command = || {
+        let end = closing(text, at + 1, quote, 0);
+        text.peek(at..end).contains(&b' ')
+    };
+    if quote == b'`' && tie == Tie::Tight && slashes == 0 && command()
+        || tie == Tie::Tight
+            && text.peek(name.start.saturating_sub(3)..name.start).eq_ignore_ascii_case(b"/p ")
+    {
+        return None;
+    }
     // `"Password: ")`: the name stands in a string that ends here.
     let closed = matches!(text.at(name.end), b'"' | b'\'' | b'`' | b'\\' | b']');
     if matches!(quote, b'"' | b'`')
@@ -403,7 +496,9 @@ fn read(text: Text<'_>, at: usize, tie: Tie, name: &Range<usize>) -> Option<Valu
         return None;
     }
     if matches!(quote, b'"' | b'\'' | b'`') {
-        let start = at + slashes + 1;
+        // A quote that is doubled, because the value stands in another's quotes.
+        let doubled = quote == b'\'' && text.at(at + 1) == quote && text.at(at + 2).is_ascii_alphanumeric();
+        let start = at + slashes + 1 + usize::from(doubled);
         let end = closing(text, start, quote, slashes);
         return Some(Value { range: start..end, quoted: true, tie, alone: false });
     }

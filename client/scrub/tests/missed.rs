@@ -474,3 +474,132 @@ fn code_and_messages_that_name_a_secret_stay() {
         .map(str::to_owned),
     );
 }
+
+#[test]
+fn a_password_in_a_column_is_found_and_the_heading_of_documentation_stays() {
+    assert_gone(
+        &[
+            "| Host | User | Password |\n|---|---|---|\n| db | bob | ¤ |",
+            " name | password \n------+----------\n bob  | ¤",
+            "user,password\nbob,¤",
+            "│ admin_password │ ¤ │",
+        ],
+        "Berlin#2845",
+    );
+    assert_stays(
+        &[
+            "| Name | Type | Default | Description |\n|---|---|---|---|\n| password | string | \"\" | The password |",
+            "| User | Password |\n|---|---|\n| bob | (ask ops) |",
+            "user,password\nbob,(ask ops)",
+        ]
+        .map(str::to_owned),
+    );
+}
+
+#[test]
+fn a_name_and_a_password_in_one_word_are_found_in_quotes_and_behind_any_flag() {
+    assert_gone(
+        &[
+            "subprocess.run(['curl','-u','bob:¤',url])",
+            "user = \"bob:¤\"",
+            "npmAuthIdent: \"bob:¤\"",
+            "streamlink --http-basic bob:¤",
+            "transmission-remote -n 'bob:¤' -l",
+            "sqlmap --auth-cred=\"bob:¤\"",
+            "curl --user bob:\"¤\" https://example.com",
+            "BUNDLE_GEMS__EXAMPLE__ORG: \"bob:¤\"",
+            "COURSIER_CREDENTIALS=\"mvn.example.com bob:¤\"",
+            "db1:26257:shop:bob:¤   # ~/.pgpass",
+            "localhost:*:shop:bob:¤",
+            "401 Unauthorized for bob:¤@git",
+            "cvs -d :pserver:bob:¤@example.com:/cvs login",
+            "davfs2 secrets: https://dav.example.com/files bob ¤",
+            "/etc/ppp/pap-secrets\nbob\t*\t¤",
+            "Login with bob and ¤",
+        ],
+        "Berlin#2845",
+    );
+    assert_stays(
+        &[
+            "root:*:19000:0:99999:7:::",
+            "docker run -p 8080:80 -u 1000:1000 nginx",
+            "docker run -u www-data:www-data -v data:/var nginx:1.27-alpine",
+            "src/main.rs:12:5: error: expected item",
+            "\"string-width-cjs\": \"npm:string-width@^4.2.0\"",
+            "BUNDLE_WITHOUT: \"development:test\"",
+            "jdbc:oracle:thin:@db.example.com:1521:XE",
+            "hostname:port:database:username:password",
+            "uses: actions/checkout@v4",
+            "Password reset mail sent to bob@example.com",
+        ]
+        .map(str::to_owned),
+    );
+}
+
+#[test]
+fn a_password_among_the_arguments_of_a_connection_is_found_wherever_it_stands() {
+    assert_gone(
+        &[
+            "env:connect(\"web\", \"bob\", \"¤\", \"db.example.com\", 5432)",
+            "epgsql:connect(\"db.example.com\", \"bob\", \"¤\", #{database => \"web\"})",
+            "database('orders','bob','¤','Vendor','PostgreSQL')",
+            "SELECT * FROM mysql('db:3306', 'd', 't', 'bob', '¤');",
+            "OPENROWSET('SQLOLEDB','db';'bob';'¤','select 1')",
+            "cx_Oracle.connect(\"bob/¤@db/XE\")",
+            "sqlplus -S bob/\"¤\"@shop",
+            "jdbc:oracle:oci:bob/¤@shop",
+            "pt-archiver D=shop,t=orders,u=bob,p=¤ --execute",
+            "choco source add -n=corp -u=bob -p=¤",
+            "primary_conninfo = 'user=bob password=''¤'' host=db'",
+        ],
+        "Berlin#2845",
+    );
+    assert_stays(
+        &[
+            "psycopg2.connect(host=host, user=user, password=password)",
+            "requests.get(url, auth=(os.environ['U'], os.environ['P']))",
+            "connect(\"tcp://127.0.0.1:5555\", \"readonly\", \"orders\")",
+            "UPDATE users SET password=:pw WHERE id=:id",
+        ]
+        .map(str::to_owned),
+    );
+}
+
+#[test]
+fn a_password_in_an_element_a_default_or_a_log_of_a_dialogue_is_found() {
+    assert_gone(
+        &[
+            "<setting name=\"DbPassword\" serializeAs=\"String\"><value>¤</value></setting>",
+            "<property name=\"password\"><value>¤</value></property>",
+            "ENV.fetch('ADMIN_PASSWORD') { '¤' }",
+            "process.env.ADMIN_PASSWORD || '¤'",
+            "os.getenv(\"ADMIN_PASSWORD\") or \"¤\"",
+            "fill_in 'Password', with: '¤'",
+            "await user.type(passwordInput, '¤');",
+            "interact: sent '¤\\n' after prompt 'Password:'",
+            "p.sendlineafter(b'Password: ', b'¤')",
+            "Enter host password for user 'bob':¤",
+            "initial admin password:\n¤",
+            "mbsync: PassCmd \"echo ¤\"",
+            "qemu-system-x86_64 -object secret,id=s0,data=¤",
+            "machine example.com\n\tlogin bob\n\tpassword ¤",
+            "    Key Content            : ¤",
+            "net rpc -U bob%'¤' shutdown",
+        ],
+        "Berlin#2845",
+    );
+    assert_stays(
+        &[
+            "<setting name=\"PasswordLength\" serializeAs=\"String\"><value>12</value></setting>",
+            "<string name=\"prompt_password\">Enter password</string>",
+            "\"forgot_password\": \"Forgot password?\",",
+            "PASSWORD=`openssl rand -base64 12`",
+            "set /p PASSWORD=Enter password:",
+            "read -rsp 'Enter password: ' pw",
+            "password policy: MinimumLength=12",
+            "echo ${{ secrets.DOCKER_PASSWORD }} | docker login -u ${{ secrets.DOCKER_USER }} --password-stdin",
+            "\"ApiKey\": \"#{ApiKey}#\",",
+        ]
+        .map(str::to_owned),
+    );
+}
