@@ -176,7 +176,7 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
         }
         let bracket = text.at(start) == b'(';
         let start = start + usize::from(bracket);
-        let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace() && !(bracket && byte == b')'));
+        let end = text.run(start, 64, |byte| !(byte.is_ascii_whitespace() || bracket && byte == b')'));
         let before = text.slice(name.end..start).trim_ascii_end();
         let said = SAID.iter().any(|word| before.ends_with(word.as_bytes()));
         let word = text.slice(start..end);
