@@ -1,4 +1,4 @@
-//! SLURP v4: several files as one text (decision A16 of the relay: bytes in, bytes out; clients walk folders).
+//! SLURP v4: several files as one text (decision J): bytes in, bytes out. Clients walk folders.
 
 mod path;
 
