@@ -56,6 +56,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             ]
             .concat(),
         ),
+        ("zx1-relay-rules", zx1_relay_rules::RelayError::ROWS.to_vec()),
         (
             "zx1-cli",
             cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS, zx1_cli::errors::Error::WORDS),

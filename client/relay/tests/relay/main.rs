@@ -1,0 +1,13 @@
+//! The relay's rules: vectors, limits at both sides, random clients.
+#![allow(clippy::unwrap_used)]
+
+mod archives;
+mod bodies;
+mod decoders;
+mod frames;
+#[path = "../../../../tests/fuzz/harness.rs"]
+#[allow(dead_code)]
+mod harness;
+mod proposals;
+mod rooms;
+mod vectors;
