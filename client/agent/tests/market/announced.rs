@@ -120,3 +120,39 @@ async fn a_lost_announcement_loses_nothing_and_what_it_says_of_the_price_neither
     let end = bench.serve(&world.principal, id, true).await;
     assert_eq!((end.state(), end.case().contract().bounty), (State::Fulfilled, xno("0.5")));
 }
+
+/// Requests that the market has answered so far.
+fn requests(world: &World) -> u64 {
+    let text = world.server().engine().metrics().text();
+    let counts = text.lines().filter(|line| line.starts_with("fix_market_requests_total"));
+    counts.map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap()).sum()
+}
+
+#[tokio::test]
+async fn false_announcements_cost_a_bounded_number_of_requests() {
+    let world = World::start().await;
+    let agent = agent(&world, by_mesh()).await;
+    let bench = Bench::lacks_lm();
+    let ended = world.open(&bench.contract(&world.terms().await, "", &[], |_| {})).await;
+    world.clock.advance(zx1_market::Millis::secs(31));
+    world.until(ended, State::Canceled).await;
+    let last: ContractId = "00000000000000ff".parse().unwrap();
+    agent.hears(world.url(), last, xno("0.5")).await;
+    eventually("it looks", || async { (!agent.told.announced.lock().unwrap().is_empty()).then_some(()) })
+        .await;
+    let before = requests(&world);
+    for n in 0..100u64 {
+        // The same ended contract, ever new ones that do not exist, and what no agent of this one would take.
+        agent.hears(world.url(), ended, Raw::ZERO).await;
+        agent.hears(world.url(), format!("{:016x}", n + 1_000).parse().unwrap(), xno("0.5")).await;
+        agent.hears(world.url(), format!("{:016x}", n + 9_000).parse().unwrap(), xno("99")).await;
+    }
+    agent.sender.reserve_many(8).await.unwrap();
+    // Twenty at once, and one a second: what a slow machine takes for it is not known.
+    let looks = agent.told.announced.lock().unwrap().clone();
+    assert!((2..=60).contains(&looks.len()), "{}", looks.len());
+    assert_eq!(looks.iter().filter(|id| **id == ended).count(), 1);
+    let dear = (9_000..9_100u64).map(|n| format!("{n:016x}").parse::<ContractId>().unwrap());
+    assert!(dear.into_iter().all(|id| !looks.contains(&id)), "{looks:?}");
+    assert!(requests(&world) - before <= 200, "a look is a request or two");
+}
