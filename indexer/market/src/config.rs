@@ -78,7 +78,7 @@ impl Default for Config {
     }
 }
 
-/// The mesh.
+/// Announcement of open contracts on the mesh.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MeshConfig {

@@ -13,7 +13,7 @@ use zx1_protocol::mesh_payload::{Advertise, Discover};
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::reputation::{Rating, State};
 
-/// In microseconds.
+/// A second in microseconds, as all times here.
 const SECOND: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]

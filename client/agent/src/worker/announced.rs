@@ -39,7 +39,7 @@ pub(super) enum Hearing {
     Look,
     /// It is of a market that the owner has not named, and this was not said before.
     Stranger,
-    /// Nothing.
+    /// Leave it without a word.
     Ignore,
 }
 

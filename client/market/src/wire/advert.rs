@@ -53,7 +53,7 @@ impl FromStr for Reference {
 pub struct Announcement {
     /// Words that a search asks for.
     pub caps: Vec<String>,
-    /// The bounty.
+    /// Bounty of the contract; zero for a free one.
     pub price: Raw,
     /// Where it is.
     pub contract: Reference,

@@ -32,7 +32,7 @@ impl Node {
         (url, task.abort_handle())
     }
 
-    /// What it was told of a contract, as (price, seconds), in order.
+    /// What it was asked to say of a contract, as (price, seconds), in order.
     fn said(&self, id: ContractId) -> Vec<(String, u64)> {
         let sent = self.sent.lock().unwrap();
         let fields = sent.iter().map(|message| &message["fields"]);
@@ -40,9 +40,9 @@ impl Node {
         of.map(|it| (it["price"].as_str().unwrap().to_owned(), it["ttl"].as_u64().unwrap())).collect()
     }
 
-    /// Waits until it was told so often of a contract.
+    /// Waits until it was asked this many times to say something of a contract.
     async fn hears(&self, id: ContractId, times: usize) {
-        eventually("the node is told", || async { (self.said(id).len() >= times).then_some(()) }).await;
+        eventually("the node is asked", || async { (self.said(id).len() >= times).then_some(()) }).await;
     }
 }
 
