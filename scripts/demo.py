@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The story that scripts/demo tells, once everything is built.
 
-Starts a Solana cluster with a Nano ledger, a market and an indexer on this machine; a build breaks, an agent
-repairs it and is paid; two days of batches, a false one, a challenge. Every amount in it is asked of the two
+Starts a Solana cluster with a Nano ledger, a market and an indexer on this machine; a build breaks, an agent hears of
+it on the mesh, repairs it and is paid; two days of batches, a false one, a challenge. Every amount in it is asked of the two
 ledgers after the fact. Standard library only.
 """
 
@@ -26,6 +26,7 @@ RAW = Decimal(10) ** 30  # raw in one nano
 MICRO = Decimal(10) ** 6  # micro-USDC in one USDC
 PATIENCE = 120  # seconds that anything may take on a slow machine
 ROLES = {"paula": "has a failing build", "arno": "an agent that repairs", "mallory": "an agent that lies"}
+HOUSE = "announces what is open"
 BOUNTY = "0.5"
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, kill, a closed terminal
 PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}  # in either case
@@ -324,7 +325,8 @@ class Party:
     def fix(self, *arguments, cwd=None, **variables):
         return self.world.run("fix", *arguments, cwd=cwd, **(self.variables | variables))
 
-    def register(self, indexer):
+    def register(self):
+        """On Solana: the agent, its key, its stake, its lease."""
         made = self.zx1(
             "register", "--name", self.name, "--uri", f"https://example.org/{self.name}.json", "--yes"
         )
@@ -333,6 +335,26 @@ class Party:
         self.zx1("keys", "add", self.wallet["keypair"], "--scopes", "pay,batch,deal,peer", "--yes")
         self.zx1("stake", "lock", "30", "--yes")
         self.zx1("lease", "pay", "--epochs", "4", "--yes")
+
+    def folder(self):
+        """Where the agent's log and node keep their files."""
+        return self.home / "zx1" / "agents" / self.mint
+
+    def node(self, bootstrap=None):
+        """Starts the agent's node; where others reach it."""
+        begin = ["--bootstrap", bootstrap] if bootstrap else []
+        ready = self.world.start(
+            f"node-{self.name}", "zx1", "--agent", self.mint, "node", "run", "--api", "127.0.0.1:0", "--no-mdns",
+            "--listen", "/ip4/127.0.0.1/tcp/0", "--name", self.name, *begin, **self.variables,
+        )
+        listening = until("a node listens", self.world, lambda: self.zx1("node", "status")["identity"]["listening"])
+        return f"{listening[0]}/p2p/{ready['peer']}"
+
+    def is_in_mesh(self):
+        return any(len(peer["mesh"]) == 3 for peer in self.zx1("node", "peers"))
+
+    def account(self, indexer):
+        """Batches from now on, and the Nano account of the same key."""
         # From today on batches account for what it does.
         self.zx1("batch", "open", "--yes")
         # The Nano account of the same key; the record that binds both is public.
@@ -358,7 +380,7 @@ class Story:
 
     def servers(self):
         world, page = self.world, self.page
-        page.head("Two ledgers and two servers, all on this machine")
+        page.head("Two ledgers, two servers and a node of the mesh, all on this machine")
         self.environment = environment = world.start(
             "localnet", "zx1-localnet", "--state", world.folder / "chain", "--json",
             "--port", world.port(8899), "--control-port", world.port(8897),
@@ -367,6 +389,11 @@ class Story:
         self.ledgers = Ledgers(environment)
         self.wallets = [wallet for wallet in environment["wallets"] if wallet["name"].startswith("wallet-")]
         self.house = Party(world, environment, "", "market", self.wallets[3])
+        self.parties = [
+            Party(world, environment, "", name, wallet) for name, wallet in zip(ROLES, self.wallets)
+        ]
+        self.paula, self.arno, self.mallory = self.parties
+        self.first = self.purses()
         self.house.nano = json.loads(self.house.fix("--json", "wallet", "balance"))["address"]
         settings = world.folder / "market.toml"
         settings.write_text(
@@ -378,10 +405,15 @@ class Story:
             # As many as the usual limit of open files allows.
             "[limits]\nconnections = 500\nstreams = 250\n"
         )
+        # Through the node of an agent of its own it announces what is open.
+        self.house.register()
+        self.mesh = self.house.node()
         self.market = world.start(
             "market", "fix-server", "--config", settings, "--data", world.folder / "market-data",
-            "--bind", "127.0.0.1", "--port", world.port(8000),
+            "--bind", "127.0.0.1", "--port", world.port(8000), "--mesh-node", self.house.folder(),
         )["url"]
+        for party in self.parties:
+            party.market = party.variables["FIX_SERVER"] = self.market
         self.indexer = world.start(
             "indexer", "zx1-indexer", "--rpc", environment["rpc_url"], "--ws", environment["ws_url"],
             "--nano", environment["nano_rpc_url"], "--market", self.market, "--data", world.folder / "index",
@@ -391,28 +423,29 @@ class Story:
         page.line("Nano", f"{environment['nano_rpc_url']}   real blocks and work, play money")
         page.line("market", f"{self.market}   relays signed contracts, holds their escrow")
         page.line("indexer", f"{self.indexer}   rebuilds both ledgers, serves the explorer")
+        page.line("mesh", f"{self.mesh.split('/p2p/')[0]}   the market's node announces what is open")
 
     def owners(self):
         page, ledgers = self.page, self.ledgers
-        page.head("Three owners register agents, list a key, stake 30 USDC each and pay four days of lease")
-        self.parties = [
-            Party(self.world, self.environment, self.market, name, wallet)
-            for name, wallet in zip(ROLES, self.wallets)
-        ]
-        self.paula, self.arno, self.mallory = self.parties
-        self.first = self.purses()
+        page.head("Four owners register agents, list a key, stake 30 USDC each and pay four days of lease")
         rows = []
         for party in self.parties:
-            party.register(self.indexer)
+            party.register()
+            party.account(self.indexer)
             ledgers.faucet(party.nano, 2)
             purse = usdc(ledgers.usdc(party.wallet["address"]))
             rows.append([party.name, ROLES[party.name], short(party.mint), usdc(party.stake()), purse])
+        house = self.house
+        purse = usdc(ledgers.usdc(house.wallet["address"]))
+        rows.append([house.name, HOUSE, short(house.mint), usdc(house.stake()), purse])
         self.page.table(["", "", "agent", "stake", "wallet"], rows, left=3)
         self.nano_first = self.nanos()
+        # It hears the market's node by the time that something breaks.
+        self.arno.node(self.mesh)
 
     def purses(self):
-        """Micro-USDC of the three wallets and the treasury."""
-        owners = {party.name: party.wallet["address"] for party in self.parties}
+        """Micro-USDC of the four wallets and the treasury."""
+        owners = {party.name: party.wallet["address"] for party in [*self.parties, self.house]}
         owners["treasury"] = self.environment["treasury"]
         return {name: self.ledgers.usdc(owner) for name, owner in owners.items()}
 
@@ -437,20 +470,31 @@ class Story:
 
     def repair(self):
         page, environment = self.page, self.environment
-        page.head(f"paula posts {BOUNTY} nano; arno's rules find the fault; paula's sandbox tries the fix")
+        page.head(f"paula posts {BOUNTY} nano; arno hears of it on the mesh and finds the fault; paula's sandbox tries the fix")
+        until("the two nodes have found each other", self.world, self.arno.is_in_mesh)
         self.world.start(
             "arno", "fix", "--json", "--server", self.market, "--key", self.arno.wallet["keypair"],
             "--agent-id", self.arno.mint, "--cluster", environment["rpc_url"],
-            "agent", "--node", environment["nano_rpc_url"], "--network", "dev", **self.arno.variables,
+            "agent", "--mesh", "--node", environment["nano_rpc_url"], "--network", "dev", **self.arno.variables,
         )
         page.shell(f"fix --market --allow own_command --bounty {BOUNTY} make")
         said = self.paula.fix(
             "--json", "--yes", "--market", "--allow", "own_command", "--agent-id", self.paula.mint, "--bounty", BOUNTY, "make",
             cwd=self.project,
         )
-        self.ended = tell(page, [json.loads(line) for line in said.splitlines()])
+        self.ended = tell(page, [json.loads(line) for line in said.splitlines()], self.heard)
         page.shell("./orbit")
         page.plain(self.world.run(str(self.project / "orbit"), cwd=self.project).strip())
+
+    def heard(self, contract):
+        """How arno came to know a contract, as its agent said."""
+        lines = (self.world.logs / "arno.log").read_text(errors="replace").splitlines()
+        events = [json.loads(line) for line in lines if line.startswith("{")]
+        for event in events:
+            if event.get("contract") == contract and event["event"] == "announced":
+                must(event["by"] == self.house.mint, f"Announced by a stranger: {json.dumps(event)}")
+                return f"arno's node hears it on the mesh, announced by the market's ({short(event['by'])})"
+        return "arno finds it in the market's list"
 
     def payment(self):
         page, before, ended = self.page, self.nano_first, self.ended
@@ -526,20 +570,20 @@ class Story:
         ]
         page.table(["USDC", "before", "after", "change", "stake before", "after"], rows)
         gain = {name: after[0][name] - before[0][name] for name in after[0]}
-        must(gain == {"paula": 0, "arno": 6_000_000, "mallory": 0, "treasury": 24_000_000}, f"Wrong: {gain}.")
+        due = {"paula": 0, "arno": 6_000_000, "mallory": 0, "market": 0, "treasury": 24_000_000}
+        must(gain == due, f"Wrong: {gain}.")
         must(after[1] == {"paula": 30_000_000, "arno": 30_000_000, "mallory": 0}, f"Wrong: {after[1]}.")
 
     def end(self):
         page, indexer = self.page, self.indexer
         page.head("What it came to, read from both ledgers")
         purses, nanos = self.purses(), self.nanos()
-        stakes = {party.name: party.stake() for party in self.parties}
+        stakes = {party.name: party.stake() for party in [*self.parties, self.house]}
         rows = [
             [name, usdc(self.first[name]), usdc(purses[name]), usdc(stakes[name]) if name in stakes else "",
              nano(self.nano_first[name]) if name in nanos else "", nano(nanos[name]) if name in nanos else ""]
             for name in [*stakes, "treasury"]
         ]
-        rows.append(["market", "", "", "", nano(self.nano_first["market"]), nano(nanos["market"])])
         total = [sum(self.first.values()), sum(purses.values()), sum(stakes.values())]
         rows.append(["all", *map(usdc, total), nano(sum(self.nano_first.values())), nano(sum(nanos.values()))])
         page.table(["", "USDC at first", "now", "staked", "nano at first", "now"], rows)
@@ -573,14 +617,17 @@ def score(rating):
     return f"{json.loads(rating['content'])['score']:+}"
 
 
-def tell(page, events):
+def tell(page, events, heard):
     """What fix reported, in a few lines; returns the last word about the contract."""
+    contract = None
     for event in events:
         match event["event"]:
             case "posted":
-                page.line("contract", event["contract"])
+                contract = event["contract"]
+                page.line("contract", contract)
             case "paying":
                 page.line("escrow", f"{event['amount']} nano, bounty and bond, to {short(event['address'])}")
+                page.line("mesh", heard(contract))
             case "answered":
                 page.line("arno reads", event["command"])
             case "proposal":

@@ -50,6 +50,9 @@ zx1_cli_common::catalogue! {
     9528 Failure Unhealthy { failed: usize } "{failed} of these checks failed." =>
         "do what stands beside each of them, and run fix doctor again";
 
+    9529 Usage NoAgentId "A node of the mesh belongs to an agent id, and none is named." =>
+        "give the mint with --agent-id, or set zx1.agent with fix config";
+
     // Offline commands.
     9530 Failure NotSound { file: String, why: String } "{file} does not verify: {why}" =>
         "ask the server for it again with fix show, and keep this file as evidence";

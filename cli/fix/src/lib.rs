@@ -10,6 +10,7 @@
 //! * [`errors`]: numbered errors; [`next`]: the next step after a library's error
 //! * [`screen`]: progress, for people or, with --json, for programs
 //! * [`interrupt`]: what Ctrl+C does
+//! * [`mesh`]: what the agent's node heard announced
 //!
 //! `fix --help` builds the command tree and nothing else: no file is read and no runtime is started.
 
@@ -22,6 +23,7 @@ pub mod errors;
 pub mod fixing;
 pub mod flags;
 pub mod interrupt;
+pub mod mesh;
 pub mod next;
 pub mod real;
 pub mod screen;

@@ -78,6 +78,12 @@ pub struct ServeArgs {
     /// Take over the escrow journal that lies in the data folder, in place of the one that the database knows
     #[arg(long)]
     pub adopt_journal: bool,
+    /// Announce open contracts on the mesh through this node: its agent's folder, or the URL of its local API
+    #[arg(long, value_name = "FOLDER|URL", env = "FIX_MESH_NODE")]
+    pub mesh_node: Option<String>,
+    /// Address of this market as others reach it, which announcements name
+    #[arg(long, value_name = "URL", env = "FIX_PUBLIC_URL")]
+    pub public_url: Option<String>,
     /// How the log is written: text or json
     #[arg(
         long,
@@ -127,6 +133,8 @@ impl ServeArgs {
             config.nano.ws => self.nano_ws;
             config.nano.network => self.network;
             config.nano.platform_address => self.platform_address;
+            config.mesh.node => self.mesh_node;
+            config.mesh.public_url => self.public_url;
         }
         if let Some(ip) = self.bind {
             config.bind.set_ip(ip);

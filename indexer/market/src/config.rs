@@ -8,8 +8,10 @@ use nano_escrow::Network;
 use serde::{Deserialize, Serialize};
 use zx1_market::terms::{CourtLimits, Fees, Windows};
 use zx1_market::wire::Xno;
+use zx1_market::wire::advert::MAX_MARKET;
 use zx1_market::{Address, Millis, NetworkId, PartyId, Terms};
 
+use crate::announce::{Announcer, Place};
 use crate::engine::SeatLimits;
 use crate::error::{Error, Result};
 use crate::escrow::{Budget, Ledger};
@@ -42,6 +44,8 @@ pub struct Config {
     pub court_seats_per_key: usize,
     /// The Nano ledger, the escrow's seed and the addresses that fees go to.
     pub nano: NanoConfig,
+    /// The mesh node through which open contracts are announced.
+    pub mesh: MeshConfig,
     /// Bounds of the bounty, and the fees.
     pub fees: FeesConfig,
     /// How long everything takes, in milliseconds (decision E12).
@@ -65,12 +69,26 @@ impl Default for Config {
             court_seats: zx1_market::defaults::COURT_SEATS,
             court_seats_per_key: 1,
             nano: NanoConfig::default(),
+            mesh: MeshConfig::default(),
             fees: FeesConfig::default(),
             windows_ms: WindowsConfig::default(),
             court: CourtLimits::default(),
             limits: Limits::default(),
         }
     }
+}
+
+/// Announcement of open contracts on the mesh.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MeshConfig {
+    /// The node of the market's own agent: the agent's folder, or the URL of the node's local API. Empty: nothing is
+    /// announced.
+    pub node: String,
+    /// The file with the token of a node that is named by its URL; a folder has its own.
+    pub token_file: PathBuf,
+    /// Address of this market as others reach it. Empty: the address on which it listens, if that is loopback.
+    pub public_url: String,
 }
 
 /// The ledger and the escrow.
@@ -296,6 +314,33 @@ impl Config {
         }
     }
 
+    /// What announces this market's contracts; `None`: nothing does. `own` is where it listens.
+    pub fn announcer(&self, own: &str) -> Result<Option<Announcer>> {
+        let MeshConfig { node, token_file, public_url } = &self.mesh;
+        if node.is_empty() {
+            return Ok(None);
+        }
+        let place = Place::read(node, token_file)?;
+        let named = match public_url.as_str() {
+            "" if self.bind.ip().is_loopback() => own,
+            "" => {
+                return Err(Error::Config(
+                    "Announced contracts name the market's address; set mesh.public_url to the one that others reach."
+                        .to_owned(),
+                ));
+            }
+            url => url,
+        };
+        let wrong = |why: String| Error::Config(format!("mesh.public_url {named}: {why}; correct it."));
+        let url =
+            zx1_net::Endpoint::parse(named).map_err(|error| wrong(zx1_net::clause(&error.to_string())))?;
+        let url = url.to_string();
+        if url.len() > MAX_MARKET {
+            return Err(wrong(format!("it is longer than {MAX_MARKET} bytes")));
+        }
+        Ok(Some(Announcer::new(place, url)))
+    }
+
     /// The ledger; `None` for a market of free contracts.
     pub fn ledger(&self) -> Result<Option<Ledger>> {
         match self.nano.ledger.as_str() {
@@ -401,6 +446,22 @@ mod tests {
         let server = zx1_market::PartyKey::from_seed(&[1; 32]).id();
         let own = zx1_market::defaults::CHARITY.parse().unwrap();
         assert_eq!(live.terms(server, own).unwrap().network.known(), Some(Network::Live));
+    }
+
+    #[test]
+    fn what_is_announced_needs_an_address_that_others_reach() {
+        let own = "http://127.0.0.1:8000";
+        let mut config = Config::default();
+        assert!(config.announcer(own).unwrap().is_none());
+        config.mesh.node = format!("/agents/{}", zx1_protocol::ids::AgentId([1; 32]));
+        let market = |config: &Config| config.announcer(own).map(|announcer| announcer.unwrap().market);
+        assert_eq!(market(&config).unwrap(), own);
+        config.bind = "0.0.0.0:8000".parse().unwrap();
+        assert_eq!(market(&config).unwrap_err().code(), 9420);
+        config.mesh.public_url = "https://fix.example.org/".into();
+        assert_eq!(market(&config).unwrap(), "https://fix.example.org");
+        config.mesh.public_url = "https://me@fix.example.org".into();
+        assert_eq!(market(&config).unwrap_err().code(), 9420);
     }
 
     #[test]

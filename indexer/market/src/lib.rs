@@ -29,6 +29,7 @@
 //!
 //! Errors have the numbers 9400 to 9499 ([`error::Error`]).
 
+pub mod announce;
 pub mod cli;
 pub mod clock;
 pub mod config;

@@ -14,6 +14,8 @@ use zx1_market::chain::AbsenceCause;
 use zx1_market::{Case, State};
 use zx1_server::figures::{self, Figures, Format, Labels};
 
+use crate::announce::Outcome;
+
 /// The counters that `/metrics` serves. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Metrics {
@@ -40,6 +42,8 @@ pub struct Metrics {
     /// Bytes of long answers that were read and not sent.
     pub(crate) unsent_bytes: Gauge,
     absences: Family<Labels, Counter>,
+    /// What is announced on the mesh.
+    pub(crate) mesh: Mesh,
     /// What the escrow holds and owes.
     pub(crate) money: Money,
 }
@@ -120,6 +124,49 @@ impl Money {
     }
 }
 
+/// Figures of the announcements.
+#[derive(Debug, Clone)]
+pub(crate) struct Mesh {
+    announcements: Family<Labels, Counter>,
+    waiting: Gauge,
+    live: Gauge,
+}
+
+impl Mesh {
+    fn new(registry: &mut Registry) -> Mesh {
+        let announcements = Family::<Labels, Counter>::default();
+        registry.register(
+            "announcements",
+            "Contracts that were announced on the mesh, by outcome",
+            announcements.clone(),
+        );
+        for outcome in Outcome::ALL {
+            drop(announcements.get_or_create(&vec![("outcome", outcome.as_str().to_owned())]));
+        }
+        let mut gauge = |name: &str, help: &str| {
+            let gauge = Gauge::default();
+            registry.register(name, help, gauge.clone());
+            gauge
+        };
+        let waiting = gauge("announcements_waiting", "Contracts whose announcement waits");
+        let live = gauge("mesh_node_live", "1 while the mesh node answers, or where there is none");
+        live.set(1);
+        Mesh { announcements, waiting, live }
+    }
+
+    pub(crate) fn add(&self, outcome: Outcome, count: u64) {
+        self.announcements.get_or_create(&vec![("outcome", outcome.as_str().to_owned())]).inc_by(count);
+    }
+
+    pub(crate) fn waiting(&self, count: usize) {
+        self.waiting.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn live(&self, is_live: bool) {
+        self.live.set(i64::from(is_live));
+    }
+}
+
 impl Default for Metrics {
     fn default() -> Metrics {
         let mut root = Registry::default();
@@ -171,6 +218,7 @@ impl Default for Metrics {
         for cause in AbsenceCause::ALL {
             drop(absences.get_or_create(&vec![("cause", cause.as_str().to_owned())]));
         }
+        let mesh = Mesh::new(registry);
         let money = Money::new(registry);
         let registry = Arc::new(root);
         Metrics {
@@ -189,6 +237,7 @@ impl Default for Metrics {
             ledger_lacks,
             unsent_bytes,
             absences,
+            mesh,
         }
     }
 }

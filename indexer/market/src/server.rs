@@ -168,6 +168,9 @@ impl Server {
         engine.open_desk(options.adopt_journal).await?;
         let listener = listen(config.bind).map_err(|error| Error::Listen(config.bind.to_string(), error))?;
         let address = listener.local_addr().map_err(|error| Error::Listen(config.bind.to_string(), error))?;
+        if let Some(announcer) = config.announcer(&format!("http://{address}"))? {
+            engine.announce_by(announcer);
+        }
 
         let mut jobs = Jobs::new();
         jobs.spawn(|ending| engine.events().clone().run(ending));

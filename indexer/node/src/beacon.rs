@@ -81,7 +81,7 @@ pub async fn run(
             }
         }
         if agent.heard().is_wanted() && schedule.may_answer(now) {
-            let answers = agent.heard().answers();
+            let answers = agent.heard().answers(now);
             for payload in answers {
                 say(&node, &pen, MsgType::Advertise, payload).await;
             }

@@ -13,9 +13,20 @@ use zx1_protocol::mesh_payload::{Advertise, Discover};
 use zx1_protocol::payload::Feedback;
 use zx1_protocol::reputation::{Rating, State};
 
+/// A second in microseconds, as all times here.
+const SECOND: u64 = 1_000_000;
+
 #[derive(Clone, Debug)]
 struct Advert {
     shown: wire::Advert,
+    ends: u64,
+}
+
+/// An advert of this agent.
+#[derive(Clone, Debug)]
+struct Own {
+    caps: Vec<String>,
+    payload: Vec<u8>,
     ends: u64,
 }
 
@@ -34,7 +45,7 @@ pub struct Heard {
     agents: Lru<AgentId, Agent>,
     ratings: Lru<AgentId, State>,
     /// What this agent advertises, as it was last sent, by contract and schema.
-    own: VecDeque<(Vec<String>, Vec<u8>)>,
+    own: VecDeque<Own>,
     /// A search that this agent should answer.
     wanted: bool,
 }
@@ -79,7 +90,7 @@ impl Heard {
                 self.ratings.update(&rating.target_agent, State::default, rate)
             }),
             MsgType::Discover => Discover::decode(envelope.payload).is_ok_and(|search| {
-                let own = self.own.iter().any(|(caps, _)| has_all(caps, &search.want));
+                let own = self.own.iter().any(|own| own.ends > now && has_all(&own.caps, &search.want));
                 self.wanted |= own;
                 true
             }),
@@ -88,9 +99,8 @@ impl Heard {
     }
 
     fn advertised(&mut self, sender: AgentId, advert: &Advertise<'_>, said: u64, now: u64) -> bool {
-        let life = u64::from(advert.ttl).saturating_mul(1_000_000).min(MAX_ADVERT_LIFE);
         // From the sender's clock where that is earlier: a copy lives no longer than the original.
-        let ends = said.min(now).saturating_add(life);
+        let ends = said.min(now).saturating_add(life(advert.ttl));
         let shown = wire::Advert {
             agent: sender.to_string(),
             caps: advert.caps.iter().map(|cap| (*cap).to_owned()).collect(),
@@ -164,15 +174,18 @@ impl Heard {
         })
     }
 
-    /// This agent advertised; a search for it is answered with the same again.
-    pub fn advertise_own(&mut self, payload: &[u8]) {
+    /// This agent advertised; a search for it is answered with the same again, for as long as that stands.
+    pub fn advertise_own(&mut self, payload: &[u8], now: u64) {
         let Ok(advert) = Advertise::decode(payload) else { return };
         let key = |payload: &[u8]| {
             Advertise::decode(payload).ok().map(|it| (it.schema.to_owned(), it.contract.map(str::to_owned)))
         };
-        self.own.retain(|(_, known)| key(known) != key(payload));
-        let caps = advert.caps.iter().map(|cap| (*cap).to_owned()).collect();
-        self.own.push_back((caps, payload.to_vec()));
+        self.own.retain(|known| known.ends > now && key(&known.payload) != key(payload));
+        let ends = now.saturating_add(life(advert.ttl));
+        if ends > now {
+            let caps = advert.caps.iter().map(|cap| (*cap).to_owned()).collect();
+            self.own.push_back(Own { caps, payload: payload.to_vec(), ends });
+        }
         while self.own.len() > MAX_ADVERTS {
             self.own.pop_front();
         }
@@ -183,13 +196,25 @@ impl Heard {
         self.wanted
     }
 
-    /// The adverts that answer searches since the last call.
-    pub fn answers(&mut self) -> Vec<Vec<u8>> {
+    /// The adverts that answer searches since the last call, each for the time that it has left: repeated, it stands
+    /// no longer than it was said to.
+    pub fn answers(&mut self, now: u64) -> Vec<Vec<u8>> {
         if !std::mem::take(&mut self.wanted) {
             return Vec::new();
         }
-        self.own.iter().map(|(_, payload)| payload.clone()).collect()
+        self.own.retain(|own| own.ends > now);
+        let again = |own: &Own| {
+            let mut advert = Advertise::decode(&own.payload).ok()?;
+            advert.ttl = u32::try_from(own.ends.saturating_sub(now).div_ceil(SECOND)).unwrap_or(u32::MAX);
+            advert.to_payload().ok()
+        };
+        self.own.iter().filter_map(again).collect()
     }
+}
+
+/// How long an advert of this many seconds is shown, in microseconds.
+fn life(ttl: u32) -> u64 {
+    u64::from(ttl).saturating_mul(SECOND).min(MAX_ADVERT_LIFE)
 }
 
 fn has_all<T: AsRef<str>>(caps: &[String], want: &[T]) -> bool {
@@ -211,7 +236,6 @@ mod tests {
 
     const ME: AgentId = AgentId([1; 32]);
     const NOW: u64 = 1_700_000_000_000_000;
-    const SECOND: u64 = 1_000_000;
 
     fn key() -> WalletKey {
         WalletKey::from(ed25519_dalek::SigningKey::from_bytes(&[5; 32]).verifying_key().to_bytes())
@@ -283,13 +307,28 @@ mod tests {
         let mut heard = Heard::new(ME);
         let own = advert(&["a", "b"], "", 60);
         hear(&mut heard, AgentId([2; 32]), MsgType::Discover, &search(&["a"]), NOW);
-        assert!(heard.answers().is_empty(), "it advertises nothing");
-        heard.advertise_own(&own);
+        assert!(heard.answers(NOW).is_empty(), "it advertises nothing");
+        heard.advertise_own(&own, NOW);
         hear(&mut heard, AgentId([2; 32]), MsgType::Discover, &search(&["c"]), NOW + 1);
         assert!(!heard.is_wanted());
         hear(&mut heard, AgentId([2; 32]), MsgType::Discover, &search(&["b"]), NOW + 2);
-        assert_eq!(heard.answers(), [own]);
-        assert!(heard.answers().is_empty());
+        assert_eq!(heard.answers(NOW + 2), [own]);
+        assert!(heard.answers(NOW + 2).is_empty());
+    }
+
+    #[test]
+    fn an_answer_repeats_an_advert_for_the_time_that_it_has_left_and_not_once_it_was_taken_back() {
+        let mut heard = Heard::new(ME);
+        let asked = |heard: &mut Heard, at: u64| {
+            hear(heard, AgentId([2; 32]), MsgType::Discover, &search(&["a"]), at);
+            heard.answers(at)
+        };
+        heard.advertise_own(&advert(&["a"], "", 60), NOW);
+        assert_eq!(asked(&mut heard, NOW + 45 * SECOND), [advert(&["a"], "", 15)]);
+        assert_eq!(asked(&mut heard, NOW + 60 * SECOND), [[0u8; 0]; 0]);
+        heard.advertise_own(&advert(&["a"], "", 60), NOW);
+        heard.advertise_own(&advert(&["a"], "", 0), NOW + SECOND);
+        assert_eq!(asked(&mut heard, NOW + 2 * SECOND), [[0u8; 0]; 0]);
     }
 
     #[test]

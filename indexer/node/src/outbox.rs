@@ -270,7 +270,7 @@ impl Sender {
             return self.lost(id, &error).await;
         }
         if words.msg_type == MsgType::Advertise {
-            self.agent.heard().advertise_own(&words.payload);
+            self.agent.heard().advertise_own(&words.payload, self.agent.now());
         }
         let sent = match to {
             None => self.node.publish(channel_of(words.msg_type), made.cbor).await.map(|_| ()),

@@ -2,14 +2,15 @@
 
 use super::{logs, stop_signal, stopped};
 use crate::context::{self, Context};
-use crate::errors::{Failure, Result};
+use crate::errors::{Error, Failure, Result};
 use crate::fixing;
 use crate::flags::Ledger;
+use crate::mesh;
 use crate::screen::{Screen, Tone};
 use crate::terminal::outside;
 use serde_json::json;
 use std::sync::Arc;
-use zx1_agent::worker::{Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
+use zx1_agent::worker::{Announced, Config, Folder, Hooks, SubmittedFix, WorkError, Worker};
 use zx1_home::SystemClock;
 use zx1_market::counts::FixCounts;
 use zx1_market::{Case, ContractId, State};
@@ -25,6 +26,7 @@ Examples:
   fix agent --model openrouter:VENDOR/MODEL --price 3/15
   fix agent --min-bounty 0.3 --max-bounty 2
   fix agent --node URL --network live        deposits come from its wallet
+  fix agent --agent-id MINT --mesh           contracts come by its node (zx1 node run)
 
 Deposits: an agent stakes as much as the principal. Without a node it takes free
 contracts; on a market of this machine it also leaves deposits to a demo ledger
@@ -63,12 +65,18 @@ pub struct Args {
     /// Poll for open contracts instead of using the market's stream
     #[arg(long)]
     poll: bool,
+    /// Take contracts that your agent's node hears announced on the mesh, of the market of --server only
+    #[arg(long)]
+    mesh: bool,
     /// Use the model only, without the built-in rules
     #[arg(long)]
     no_rules: bool,
     #[command(flatten)]
     ledger: Ledger,
 }
+
+/// How often the market's list is read beside the mesh, in milliseconds: a contract is open for 30 s at the least.
+const LIST_BESIDE_MESH_MS: u64 = 10_000;
 
 /// Reports what the agent does.
 struct Reporter(Screen);
@@ -86,6 +94,26 @@ impl Hooks for Reporter {
             &format!("{id} ({price}): {command}{}", known.unwrap_or_default()),
         );
         true
+    }
+
+    fn on_announced(&self, announced: &Announced) {
+        let (contract, by) = (announced.offer.contract.contract.to_string(), &announced.by);
+        let price = announced.offer.price.xno();
+        self.0.step(
+            "announced",
+            json!({ "contract": contract, "by": by, "price": price }),
+            &format!("{contract} ({price} XNO) is announced on the mesh by {by}"),
+        );
+    }
+
+    fn on_strange_market(&self, announced: &Announced) {
+        let market = zx1_scrub::neutral::one_line(&announced.offer.contract.market, 80);
+        let data = json!({ "market": market, "by": announced.by });
+        let text = format!(
+            "{} announces contracts of {market}, which is not your market; they are left.",
+            announced.by
+        );
+        self.0.step("strange_market", data, &text);
     }
 
     fn on_fix_submitted(&self, contract: ContractId, fix: &SubmittedFix) {
@@ -124,10 +152,14 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         max_bounty: context::amount(&args.max_bounty)?,
         free: !args.no_free,
         at_once: usize::from(args.at_once),
-        sse: !args.poll,
+        sse: !args.poll && !args.mesh,
         rules: !args.no_rules,
         ..Config::default()
     };
+    if args.mesh {
+        // Announcements come at once; the list is for those that were lost.
+        config.discover_ms = LIST_BESIDE_MESH_MS;
+    }
     logs("warn");
     let runtime = fixing::threads()?;
     let server = context.server()?.value;
@@ -138,8 +170,18 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
         config.paid = purse.is_some();
         let paid = if config.paid { "paid and free contracts" } else { "free contracts (no wallet: --node)" };
         let bridge = party.bridge()?;
-        let data = json!({ "agent": market.id().to_string(), "market": market.url(), "paid": config.paid });
-        let text = format!("Agent {} waits for {paid} at {}. Ctrl+C stops it.", market.id(), market.url());
+        let agent = bridge.as_ref().map(|bridge| bridge.agent());
+        let node = match (args.mesh, agent) {
+            (false, _) => None,
+            (true, Some(agent)) => Some((zx1_log::agent_dir(&context::zx1_home()?, &agent), agent)),
+            (true, None) => return Err(Error::NoAgentId.into()),
+        };
+        let data = json!({
+            "agent": market.id().to_string(), "market": market.url(), "paid": config.paid, "mesh": args.mesh,
+        });
+        let by = if args.mesh { ", by the mesh and by its list" } else { "" };
+        let text =
+            format!("Agent {} waits for {paid} at {}{by}. Ctrl+C stops it.", market.id(), market.url());
         screen.step("ready", data, &text);
         let store = Folder::open(context.place("agent")?)?;
         let bench = SandboxBench { masks: context.secret_places(Role::Agent)?, helper: None };
@@ -148,6 +190,9 @@ pub fn run(args: Args, context: &Context) -> Result<()> {
             .with_bench(Arc::new(bench));
         if let Some(purse) = purse {
             worker = worker.with_purse(purse);
+        }
+        if let Some((folder, agent)) = node {
+            worker = worker.with_announcements(mesh::listen(context.screen(false), folder, agent));
         }
         if let Some(bridge) = bridge {
             worker = worker.with_bridge(bridge);

@@ -4,7 +4,7 @@ use zx1_market::ContractId;
 use zx1_market::counts::FixCounts;
 use zx1_market::{Case, State};
 
-use super::WorkError;
+use super::{Announced, WorkError};
 
 /// A fix that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,16 @@ pub trait Hooks: Send + Sync {
     fn on_contract_found(&self, case: &Case, principal: Option<FixCounts>) -> bool {
         let _ = (case, principal);
         true
+    }
+
+    /// A contract was announced, and is looked at now.
+    fn on_announced(&self, announced: &Announced) {
+        let _ = announced;
+    }
+
+    /// A contract of another market was announced. It is left, and said once for each market.
+    fn on_strange_market(&self, announced: &Announced) {
+        let _ = announced;
     }
 
     /// A fix was chained.

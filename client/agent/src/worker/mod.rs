@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+mod announced;
 mod config;
 mod hooks;
 mod job;
@@ -28,15 +29,19 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use zx1_coded::Coded;
 use zx1_market::{ContractId, Raw, State};
 
+pub use announced::Announced;
 pub use config::{Config, DisputePolicy, Pass, Stuck, wants};
 pub use hooks::{Hooks, NoHooks, SubmittedFix};
 pub use memory::task;
 pub use store::{Folder, Record, Stage, Store};
 
+use self::announced::{Heard, Hearing};
 use crate::bridge::{Bridge, BridgeError};
 use zx1_market_client::{ClientError, Market, Purse, WatchOptions};
 use zx1_model::Model;
@@ -97,6 +102,10 @@ pub struct Worker {
     bench: Option<Arc<dyn Bench>>,
     hooks: Arc<dyn Hooks>,
     bridge: Option<Arc<Bridge>>,
+    /// Contracts that are announced elsewhere than at the market.
+    announcements: Mutex<Option<mpsc::Receiver<Announced>>>,
+    heard: Mutex<Heard>,
+    began: Instant,
     /// Running contracts with what is at stake in each.
     running: Mutex<HashMap<ContractId, Raw>>,
 }
@@ -104,6 +113,7 @@ pub struct Worker {
 impl Worker {
     /// An agent of this market's key with rules only: no model, no wallet, no disputes.
     pub fn new(market: Market, config: Config, store: Box<dyn Store>) -> Worker {
+        let heard = Mutex::new(Heard::new(market.url()));
         Worker {
             market,
             config,
@@ -113,6 +123,9 @@ impl Worker {
             bench: None,
             hooks: Arc::new(NoHooks),
             bridge: None,
+            announcements: Mutex::default(),
+            heard,
+            began: Instant::now(),
             running: Mutex::default(),
         }
     }
@@ -147,6 +160,13 @@ impl Worker {
         self
     }
 
+    /// Look at contracts of this market that come by this channel, too: what the agent's node heard on the mesh. They
+    /// only say where to look.
+    pub fn with_announcements(mut self, announcements: mpsc::Receiver<Announced>) -> Worker {
+        self.announcements = Mutex::new(Some(announcements));
+        self
+    }
+
     /// Client of the market that it works at.
     pub fn market(&self) -> &Market {
         &self.market
@@ -159,6 +179,26 @@ impl Worker {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ContractId, Raw>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an announced contract is looked at.
+    fn hears(&self, announced: &Announced) -> bool {
+        let contract = announced.offer.contract.contract;
+        if self.lock().contains_key(&contract) {
+            return false;
+        }
+        let (min, max) = (self.config.min_bounty, self.config.max_bounty);
+        let hearing = self.heard().hear(announced, min, max, self.began.elapsed());
+        match hearing {
+            Hearing::Look => self.hooks.on_announced(announced),
+            Hearing::Stranger => self.hooks.on_strange_market(announced),
+            Hearing::Ignore => {}
+        }
+        hearing == Hearing::Look
     }
 
     /// A model for one contract.
@@ -185,6 +225,7 @@ impl Worker {
             ..WatchOptions::default()
         });
         let mut found = Found::default();
+        let mut announcements = worker.announcements.lock().unwrap_or_else(PoisonError::into_inner).take();
         tokio::pin!(stop);
         loop {
             while jobs.len() < worker.config.at_once {
@@ -211,9 +252,15 @@ impl Worker {
                     let Some(sighting) = sighting else { break };
                     let open = sighting.event.as_ref().is_none_or(|e| e.status == State::Open.as_str());
                     if open {
+                        worker.heard().found(sighting.contract_id, worker.began.elapsed());
                         found.add(sighting.contract_id);
                     }
                 }
+                announced = next_of(&mut announcements) => match announced {
+                    Some(announced) if worker.hears(&announced) => found.add(announced.offer.contract.contract),
+                    Some(_) => {}
+                    None => announcements = None,
+                },
             }
         }
         jobs.abort_all();
@@ -247,6 +294,14 @@ impl Worker {
         let contract = id.map(|id| id.to_string()).unwrap_or_default();
         tracing::warn!(contract, code = error.code(), "{error}");
         self.hooks.on_error(id, error);
+    }
+}
+
+/// The next announcement; without a channel none ever comes.
+async fn next_of(announcements: &mut Option<mpsc::Receiver<Announced>>) -> Option<Announced> {
+    match announcements {
+        Some(announcements) => announcements.recv().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -21,8 +21,17 @@ const FRESH: Millis = Millis::secs(45);
 impl Worker {
     /// Look at an offer; when it is wanted, take it and work to its end.
     pub(super) async fn take(&self, id: ContractId) -> Result<(), WorkError> {
-        let view = self.market.view(id).await?;
+        let view = match self.market.view(id).await {
+            Ok(view) => view,
+            Err(error) => {
+                if error.status() == Some(404) {
+                    self.heard().shown(id, None);
+                }
+                return Err(error.into());
+            }
+        };
         let case = view.case();
+        self.heard().shown(id, Some(case.contract().bounty));
         let pass = wants(&self.config, case, self.market.id())
             .and_then(|()| knows(&self.config, case, self.model.is_some()));
         if let Err(why) = pass {

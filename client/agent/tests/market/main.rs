@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod announced;
 mod bridge;
 mod client;
 mod courtroom;

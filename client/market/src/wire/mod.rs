@@ -5,6 +5,7 @@
 //! Amounts are XNO as decimal strings; times are Unix seconds with decimals, as older clients expect them.
 
 mod actions;
+pub mod advert;
 mod agree;
 mod answers;
 mod events;

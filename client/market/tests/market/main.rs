@@ -3,6 +3,7 @@
 
 mod absence;
 mod actions;
+mod advert;
 mod bodies;
 mod canonical;
 mod chain;

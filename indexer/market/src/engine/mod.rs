@@ -5,6 +5,7 @@
 //! anywhere leaves either the state before or the state after with its effects still to do, and the tasks of
 //! [`tasks`] do them.
 
+mod announce;
 mod desk;
 mod money;
 mod persist;
@@ -13,7 +14,7 @@ mod seats;
 mod tasks;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -25,6 +26,7 @@ use zx1_market::{Case, ContractId, Entry, Millis, PartyKey, State, Terms};
 
 pub use self::seats::SeatLimits;
 pub use self::tasks::Habits;
+use crate::announce::Announcer;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::escrow::{Desk, LedgerProbe};
@@ -47,6 +49,8 @@ struct Inner {
     desk: Option<Desk>,
     ledger: Option<Arc<dyn LedgerProbe>>,
     events: Events,
+    /// What announces open contracts; set once the market's address is known.
+    announcer: OnceLock<Announcer>,
     metrics: Metrics,
     habits: Habits,
     points: CrashPoints,
@@ -115,6 +119,7 @@ impl Engine {
                 desk: parts.desk,
                 ledger: parts.ledger,
                 events: parts.events,
+                announcer: OnceLock::new(),
                 metrics: parts.metrics,
                 habits: parts.habits,
                 points: parts.points,
@@ -130,6 +135,12 @@ impl Engine {
         };
         engine.open_court().await?;
         Ok(engine)
+    }
+
+    /// Announce open contracts from now on. Call it before [`Engine::start`].
+    pub fn announce_by(&self, announcer: Announcer) {
+        // The first one stays.
+        let _ = self.inner.announcer.set(announcer);
     }
 
     /// The storage that requests read from.

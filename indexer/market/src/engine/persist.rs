@@ -160,6 +160,9 @@ impl Engine {
         })?;
         self.inner.points.pass("after", "commit", "market").await;
         self.count(before.map(|(_, case)| case.state()), Some(case.state()));
+        if let Some(announcer) = self.inner.announcer.get() {
+            announcer.moved(case.id(), before.map(|(_, case)| case.state()), case.state());
+        }
         self.inner.metrics.committed(step.entries.len(), case, before.map(|(_, case)| case));
         self.inner.timers.notify_one();
         if events {

@@ -60,6 +60,9 @@ impl Engine {
         tasks.spawn(self.clone().timers(cancel.clone()));
         tasks.spawn(self.clone().tidy(cancel.clone()));
         tasks.spawn(self.clone().court_task(cancel.clone()));
+        if let Some(announcer) = self.inner.announcer.get().cloned() {
+            tasks.spawn(self.clone().announce(announcer, cancel.clone()));
+        }
         if let Some(desk) = self.inner.desk.clone() {
             tasks.spawn(self.clone().payouts(cancel.clone()));
             tasks.spawn(self.clone().deposits_task(cancel.clone()));

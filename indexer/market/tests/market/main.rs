@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod absence;
+mod announce;
 mod attacks;
 mod counts;
 mod court;
