@@ -29,7 +29,9 @@ pub enum FindingError {
     Value(String),
     /// Prose that would not be read back as it is.
     #[code(7812)]
-    #[error("The finding's text is empty, begins or ends with white space, or ends as a line that reproduces.")]
+    #[error(
+        "The finding's text is empty, begins or ends with white space, or ends as a line that reproduces."
+    )]
     Prose,
     /// A key twice, or too many.
     #[code(7813)]
@@ -145,15 +147,30 @@ impl Finding {
     fn set(&mut self, key: &str, value: &str) -> bool {
         let word = || Some(value.to_owned());
         let known = match key {
-            "source" if self.source.is_none() => { self.source = word(); true }
-            "sev" if self.sev.is_none() => { self.sev = word(); true }
-            "surface" if self.surface.is_none() => { self.surface = word(); true }
-            "version" if self.version.is_none() && is_commit(value) => { self.version = word(); true }
+            "source" if self.source.is_none() => {
+                self.source = word();
+                true
+            }
+            "sev" if self.sev.is_none() => {
+                self.sev = word();
+                true
+            }
+            "surface" if self.surface.is_none() => {
+                self.surface = word();
+                true
+            }
+            "version" if self.version.is_none() && is_commit(value) => {
+                self.version = word();
+                true
+            }
             "evidence" if self.evidence.is_none() && is_hex(value) && value.len() == 64 => {
                 self.evidence = word();
                 true
             }
-            "seed" if self.seed.is_none() && number(value).is_some() => { self.seed = number(value); true }
+            "seed" if self.seed.is_none() && number(value).is_some() => {
+                self.seed = number(value);
+                true
+            }
             "regression-of" if self.regression_of.is_none() && number(value).is_some() => {
                 self.regression_of = number(value);
                 true

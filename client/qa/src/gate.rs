@@ -286,7 +286,11 @@ impl Record {
                 return Err(GateError::MutationSurvives { path: path.clone(), hunk: *hunk });
             }
         }
-        match self.r4.iter().find(|it| !hunks.iter().any(|(path, hunk, _)| (path, *hunk) == (&it.path, it.hunk))) {
+        match self
+            .r4
+            .iter()
+            .find(|it| !hunks.iter().any(|(path, hunk, _)| (path, *hunk) == (&it.path, it.hunk)))
+        {
             Some(it) => Err(GateError::MutationMissing { path: it.path.clone(), hunk: it.hunk }),
             None => Ok(()),
         }

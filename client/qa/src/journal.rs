@@ -199,20 +199,13 @@ impl Point {
         (Self::FolderMade, &[Recovery::Sweep, Recovery::Release]),
         (Self::Reserved, &[Recovery::Sweep, Recovery::Refund, Recovery::Release]),
         (Self::ToolRunning, &[Recovery::Sweep, Recovery::Charge, Recovery::Release]),
-        (Self::FindingWritten, &[
-            Recovery::Sweep,
-            Recovery::LookForEntry,
-            Recovery::Charge,
-            Recovery::Release,
-        ]),
+        (
+            Self::FindingWritten,
+            &[Recovery::Sweep, Recovery::LookForEntry, Recovery::Charge, Recovery::Release],
+        ),
         (Self::ReportSent, &[Recovery::Sweep, Recovery::LookForEntry, Recovery::Charge, Recovery::Release]),
         (Self::PostSent, &[Recovery::LookForPost, Recovery::Charge, Recovery::Release]),
-        (Self::GateRunning, &[
-            Recovery::Sweep,
-            Recovery::RunGateAnew,
-            Recovery::Charge,
-            Recovery::Release,
-        ]),
+        (Self::GateRunning, &[Recovery::Sweep, Recovery::RunGateAnew, Recovery::Charge, Recovery::Release]),
         (Self::BranchMade, &[Recovery::Sweep, Recovery::CompareBranch, Recovery::Charge, Recovery::Release]),
         (Self::Unsettled, &[Recovery::Sweep, Recovery::Charge, Recovery::Release]),
     ];

@@ -76,13 +76,53 @@ pub enum Class {
 
 /// Names that are protected wherever they stand, in lower case. So is every name that begins with a dot.
 const PROTECTED: &[&str] = &[
-    "agent.md", "agents.md", "appveyor.yml", "azure-pipelines.yaml", "azure-pipelines.yml", "bitbucket-pipelines.yml",
-    "build.rs", "buildspec.yml", "cargo.lock", "claude.local.md", "claude.md", "clippy.toml", "cloudbuild.yaml",
-    "cloudbuild.yml", "codeowners", "compose.override.yaml", "compose.override.yml", "conftest.py", "dependabot.yml",
-    "deny.toml", "devbox.json", "docker-compose.override.yaml", "docker-compose.override.yml", "flake.lock", "flake.nix",
-    "gemini.md", "go.sum", "gnumakefile", "hooks", "jenkinsfile", "justfile", "makefile", "mcp.json", "mise.toml",
-    "package-lock.json", "pnpm-lock.yaml", "poetry.lock", "pytest.ini", "renovate.json", "rust-toolchain",
-    "rust-toolchain.toml", "rustfmt.toml", "setup.cfg", "tox.ini", "uv.lock", "wercker.yml", "yarn.lock",
+    "agent.md",
+    "agents.md",
+    "appveyor.yml",
+    "azure-pipelines.yaml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "build.rs",
+    "buildspec.yml",
+    "cargo.lock",
+    "claude.local.md",
+    "claude.md",
+    "clippy.toml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "codeowners",
+    "compose.override.yaml",
+    "compose.override.yml",
+    "conftest.py",
+    "dependabot.yml",
+    "deny.toml",
+    "devbox.json",
+    "docker-compose.override.yaml",
+    "docker-compose.override.yml",
+    "flake.lock",
+    "flake.nix",
+    "gemini.md",
+    "go.sum",
+    "gnumakefile",
+    "hooks",
+    "jenkinsfile",
+    "justfile",
+    "makefile",
+    "mcp.json",
+    "mise.toml",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pytest.ini",
+    "renovate.json",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    "setup.cfg",
+    "tox.ini",
+    "uv.lock",
+    "wercker.yml",
+    "yarn.lock",
 ];
 
 /// The class of a path. What decides how tests are built or run is protected, not a test.
@@ -159,7 +199,9 @@ impl Patch {
             return Err(PatchError::Empty);
         }
         let adds = |class| {
-            files.iter().any(|file| file.class == class && file.hunks.iter().any(|it| it.added > 0 || class == Class::Source))
+            files.iter().any(|file| {
+                file.class == class && file.hunks.iter().any(|it| it.added > 0 || class == Class::Source)
+            })
         };
         match (adds(Class::Source), adds(Class::Test)) {
             (false, _) => Err(PatchError::NoSource),
@@ -261,7 +303,9 @@ impl<'a> Lines<'a> {
         }
         let mut head = self.take().unwrap_or_default().to_owned();
         let (mut is_new, mut is_deleted) = (false, false);
-        while let Some(line) = self.peek().filter(|line| !line.starts_with("--- ") && !line.starts_with("diff ")) {
+        while let Some(line) =
+            self.peek().filter(|line| !line.starts_with("--- ") && !line.starts_with("diff "))
+        {
             match line {
                 "new file mode 100644" => is_new = true,
                 "deleted file mode 100644" => is_deleted = true,
@@ -273,7 +317,10 @@ impl<'a> Lines<'a> {
                 line if line.starts_with("Binary files") || line == "GIT binary patch" => {
                     return Err(PatchError::Binary);
                 }
-                line if [" mode ", "rename ", "copy ", "similarity ", "dissimilarity "].iter().any(|w| line.contains(w)) => {
+                line if [" mode ", "rename ", "copy ", "similarity ", "dissimilarity "]
+                    .iter()
+                    .any(|w| line.contains(w)) =>
+                {
                     return Err(PatchError::Kind(path.to_owned()));
                 }
                 _ => return Err(self.form()),
@@ -284,7 +331,8 @@ impl<'a> Lines<'a> {
         for (mark, side, absent) in names {
             let expected = if absent { "/dev/null".to_owned() } else { format!("{side}{path}") };
             // git ends a name that has spaces with a tab.
-            let found = self.peek().and_then(|line| line.strip_prefix(mark)).map(|it| it.trim_end_matches('\t'));
+            let found =
+                self.peek().and_then(|line| line.strip_prefix(mark)).map(|it| it.trim_end_matches('\t'));
             if found != Some(expected.as_str()) {
                 return Err(self.form());
             }
@@ -308,8 +356,11 @@ impl<'a> Lines<'a> {
 
     fn hunk(&mut self) -> Result<Hunk, PatchError> {
         let mut words = self.peek().unwrap_or_default().split(' ').skip(1);
-        let ranges = (words.next().and_then(|it| length(it, '-')), words.next().and_then(|it| length(it, '+')));
-        let ((Some(mut old), Some(mut new)), Some("@@")) = (ranges, words.next()) else { return Err(self.form()) };
+        let ranges =
+            (words.next().and_then(|it| length(it, '-')), words.next().and_then(|it| length(it, '+')));
+        let ((Some(mut old), Some(mut new)), Some("@@")) = (ranges, words.next()) else {
+            return Err(self.form());
+        };
         let mut hunk = Hunk { text: self.take().unwrap_or_default().to_owned(), added: 0, removed: 0 };
         while old > 0 || new > 0 {
             let (from, to) = match self.peek().and_then(|line| line.bytes().next()) {

@@ -91,7 +91,8 @@ impl Key {
             Text::Finding(finding) => {
                 let surface = finding.surface.clone().unwrap_or_default();
                 let can_run = finding.repro.is_some();
-                let subject = finding.repro.as_ref().map_or_else(|| words(&finding.summary), |it| it.to_string());
+                let subject =
+                    finding.repro.as_ref().map_or_else(|| words(&finding.summary), |it| it.to_string());
                 Some(Self { surface, subject, can_run })
             }
         }

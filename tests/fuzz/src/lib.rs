@@ -9,6 +9,8 @@ mod market;
 mod nano;
 #[path = "../../../client/protocol/tests/protocol/bodies.rs"]
 mod protocol;
+#[path = "../../../client/qa/tests/qa/bodies.rs"]
+mod qa;
 
 /// Runs the target of this name.
 ///
@@ -16,7 +18,7 @@ mod protocol;
 ///
 /// When there is none, and when the target finds a fault.
 pub fn run(name: &str, bytes: &[u8]) {
-    let mut all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL);
+    let mut all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL).chain(&qa::ALL);
     let (_, body) = all.find(|(other, _)| *other == name).expect("a target of this name");
     body(bytes);
 }

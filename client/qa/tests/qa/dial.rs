@@ -1,4 +1,4 @@
-use ed25519_dalek::{Signer, SigningKey};
+use zx1_market::PartyKey;
 use zx1_qa::dial::{DialError, File, Place, Rung, check, line, read, signing_bytes};
 
 const NOW: i64 = 1_800_000_000;
@@ -6,13 +6,13 @@ const DAY: i64 = 86_400;
 const ROOT: &str = "0123456789abcdef0123456789abcdef01234567";
 const FLEET: [u8; 32] = [5; 32];
 
-fn maintainer() -> SigningKey {
-    SigningKey::from_bytes(&[9; 32])
+fn maintainer() -> PartyKey {
+    PartyKey::from_seed(&[9; 32])
 }
 
-fn signed(key: &SigningKey, expires: i64) -> String {
+fn signed(key: &PartyKey, expires: i64) -> String {
     let bytes = signing_bytes(&FLEET, ROOT, expires).unwrap();
-    line(&FLEET, ROOT, expires, &key.sign(&bytes).to_bytes()).unwrap()
+    line(&FLEET, ROOT, expires, &key.sign(&bytes)).unwrap()
 }
 
 fn file(bytes: &[u8]) -> File<'_> {
@@ -20,7 +20,7 @@ fn file(bytes: &[u8]) -> File<'_> {
 }
 
 fn ask(file: Option<&File<'_>>) -> (Rung, Option<DialError>) {
-    let key = maintainer().verifying_key().to_bytes();
+    let key = *maintainer().id().as_bytes();
     read(file, &Place { fleet: &FLEET, root_commit: ROOT, maintainer: &key }, NOW)
 }
 
@@ -52,7 +52,7 @@ fn every_bad_file_means_observe() {
         format!("{good} more").into_bytes(),
         good.replace(' ', "  ").into_bytes(),
         good[..good.len() - 1].as_bytes().to_vec(),
-        signed(&SigningKey::from_bytes(&[8; 32]), NOW + DAY).into_bytes(),
+        signed(&PartyKey::from_seed(&[8; 32]), NOW + DAY).into_bytes(),
         good.replace("propose", "exercise").into_bytes(),
     ];
     for bytes in &bad {
@@ -83,7 +83,7 @@ fn a_line_holds_until_its_second_and_for_thirty_days_at_most() {
 #[test]
 fn a_line_counts_for_its_fleet_and_repository_alone() {
     let line = signed(&maintainer(), NOW + DAY);
-    let key = maintainer().verifying_key().to_bytes();
+    let key = *maintainer().id().as_bytes();
     let other_root = ROOT.replace('0', "1");
     for (fleet, root) in [([6; 32], ROOT), (FLEET, other_root.as_str())] {
         let place = Place { fleet: &fleet, root_commit: root, maintainer: &key };
@@ -93,7 +93,7 @@ fn a_line_counts_for_its_fleet_and_repository_alone() {
 
 #[test]
 fn a_command_line_lowers_the_rung_and_never_raises_it() {
-    let key = maintainer().verifying_key().to_bytes();
+    let key = *maintainer().id().as_bytes();
     let place = Place { fleet: &FLEET, root_commit: ROOT, maintainer: &key };
     for in_file in ["observe", "exercise"] {
         for at_most in Rung::ALL {
@@ -106,7 +106,7 @@ fn a_command_line_lowers_the_rung_and_never_raises_it() {
 
 #[test]
 fn a_stopped_loop_gets_no_rung_at_all() {
-    let key = maintainer().verifying_key().to_bytes();
+    let key = *maintainer().id().as_bytes();
     let place = Place { fleet: &FLEET, root_commit: ROOT, maintainer: &key };
     assert_eq!(check(Some(&file(b"exercise")), &place, None, true, NOW).unwrap_err(), DialError::Stopped);
 }
@@ -114,7 +114,7 @@ fn a_stopped_loop_gets_no_rung_at_all() {
 #[test]
 fn a_call_above_the_rung_is_refused_with_a_number() {
     use zx1_coded::Coded;
-    let key = maintainer().verifying_key().to_bytes();
+    let key = *maintainer().id().as_bytes();
     let place = Place { fleet: &FLEET, root_commit: ROOT, maintainer: &key };
     let given = |text: &[u8]| check(Some(&file(text)), &place, None, false, NOW).unwrap();
     assert_eq!(given(b"observe").exercise().unwrap_err().code(), 7821);

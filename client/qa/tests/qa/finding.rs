@@ -46,7 +46,8 @@ fn texts_without_the_tag_are_prose() {
 
 #[test]
 fn a_finding_of_768_bytes_is_written_and_one_of_769_is_not() {
-    let of = |n: usize| Finding { sev: Some("low".to_owned()), summary: "a".repeat(n - 14), ..Finding::default() };
+    let of =
+        |n: usize| Finding { sev: Some("low".to_owned()), summary: "a".repeat(n - 14), ..Finding::default() };
     assert_eq!(of(768).build().unwrap().len(), 768);
     assert_eq!(of(769).build(), Err(FindingError::Long { found: 769, limit: 768 }));
 }
@@ -66,7 +67,10 @@ fn what_would_not_be_read_back_is_not_written() {
     }
     wrong.push(Finding { summary: "a\nrepro: qa_decode({})".to_owned(), repro: None, ..good.clone() });
     wrong.push(Finding { other: vec![("sev".to_owned(), "low".to_owned())], ..good.clone() });
-    wrong.push(Finding { other: vec![("k".to_owned(), "1".to_owned()), ("k".to_owned(), "2".to_owned())], ..good });
+    wrong.push(Finding {
+        other: vec![("k".to_owned(), "1".to_owned()), ("k".to_owned(), "2".to_owned())],
+        ..good
+    });
     for finding in wrong {
         assert!(finding.build().is_err(), "{finding:?}");
     }

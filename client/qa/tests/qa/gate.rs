@@ -40,7 +40,10 @@ fn an_honest_fix_passes_and_names_its_branch_by_its_patch() {
     assert_eq!(passed.branch(17), format!("qa/fb-17-{}", &hash[..8]));
     let origin = Origin { entry: 17, sender: "Sender", time: 5 };
     let message = passed.message("A panic.\nmore", &origin, "cc", "dd");
-    assert!(message.starts_with("A panic.\n\nReported in entry 17 by Sender at 5.\n\nFeedback: 17\nContract: cc\n"));
+    assert!(
+        message
+            .starts_with("A panic.\n\nReported in entry 17 by Sender at 5.\n\nFeedback: 17\nContract: cc\n")
+    );
     assert!(message.ends_with(&format!("Transcript: dd\nGate: {}\n", record.gate())));
 }
 
@@ -73,7 +76,10 @@ fn each_run_that_shows_something_else_refuses_the_patch() {
         (|it| it.lints_clean = false, GateError::Lints),
         (|it| drop(it.r4.pop()), GateError::MutationMissing { path: name("src/lib.rs"), hunk: 1 }),
         (|it| it.r4[1].hunk = 0, GateError::MutationMissing { path: name("src/lib.rs"), hunk: 0 }),
-        (|it| it.r4[1].tests = tests(&[("new", Passed)]), GateError::MutationSurvives { path: name("src/lib.rs"), hunk: 1 }),
+        (
+            |it| it.r4[1].tests = tests(&[("new", Passed)]),
+            GateError::MutationSurvives { path: name("src/lib.rs"), hunk: 1 },
+        ),
     ];
     for (change, error) in rows {
         let mut record = record();
@@ -102,7 +108,13 @@ fn the_record_has_one_text_whatever_the_order_of_its_mutations() {
 #[test]
 fn a_merge_needs_a_terminal_the_typed_number_and_the_same_gate() {
     let good = Review {
-        entry: 17, typed: "17", at_terminal: true, gate: "aa", trailer: "aa", tree_agrees: true, stopped: false,
+        entry: 17,
+        typed: "17",
+        at_terminal: true,
+        gate: "aa",
+        trailer: "aa",
+        tree_agrees: true,
+        stopped: false,
     };
     assert_eq!(may_merge(&good), Ok(()));
     for bad in [

@@ -34,7 +34,10 @@ fn a_patch_is_cut_into_tests_and_hunks_that_together_are_the_patch() {
     let patch = of(GOOD).unwrap();
     assert_eq!(patch.only(Class::Source) + &patch.only(Class::Test), GOOD);
     let hunks = patch.source_hunks();
-    assert_eq!(hunks.iter().map(|(path, n, _)| (path.as_str(), *n)).collect::<Vec<_>>(), [("src/lib.rs", 0), ("src/lib.rs", 1)]);
+    assert_eq!(
+        hunks.iter().map(|(path, n, _)| (path.as_str(), *n)).collect::<Vec<_>>(),
+        [("src/lib.rs", 0), ("src/lib.rs", 1)]
+    );
     assert!(hunks[0].2.contains("zweite") && !hunks[0].2.contains("tenth"));
 }
 
@@ -49,9 +52,23 @@ fn paths_that_lead_outside_are_refused() {
 #[test]
 fn files_that_a_proposal_may_not_touch_are_refused_wherever_they_stand() {
     for path in [
-        ".git/hooks/pre-commit", ".github/workflows/ci.yml", "sub/.GitHub/a.yml", ".claude/settings.json", "CLAUDE.md",
-        "sub/agents.md", "rust-toolchain.toml", "Cargo.lock", ".cargo/config.toml", "build.rs", "sub/Makefile",
-        "hooks/post-merge", ".gitmodules", ".gitattributes", "tests/conftest.py", ".env", "clippy.toml",
+        ".git/hooks/pre-commit",
+        ".github/workflows/ci.yml",
+        "sub/.GitHub/a.yml",
+        ".claude/settings.json",
+        "CLAUDE.md",
+        "sub/agents.md",
+        "rust-toolchain.toml",
+        "Cargo.lock",
+        ".cargo/config.toml",
+        "build.rs",
+        "sub/Makefile",
+        "hooks/post-merge",
+        ".gitmodules",
+        ".gitattributes",
+        "tests/conftest.py",
+        ".env",
+        "clippy.toml",
     ] {
         assert!(matches!(source(path), Err(PatchError::Protected(_))), "{path}");
     }
@@ -59,7 +76,9 @@ fn files_that_a_proposal_may_not_touch_are_refused_wherever_they_stand() {
 
 #[test]
 fn classes_of_paths() {
-    for path in ["tests/a.rs", "a/tests/b/c.txt", "src/lib_test.go", "test_a.py", "a/x.test.js", "src/tests.rs"] {
+    for path in
+        ["tests/a.rs", "a/tests/b/c.txt", "src/lib_test.go", "test_a.py", "a/x.test.js", "src/tests.rs"]
+    {
         assert_eq!(class(path), Class::Test, "{path}");
     }
     for path in ["src/lib.rs", "src/contest.rs", "latest/a.rs", "src/testing.rs", "README.md"] {
@@ -78,7 +97,9 @@ fn each_cheat_is_refused_with_its_own_reason() {
     assert_eq!(of(&format!("{GOOD}{weaker}")), Err(PatchError::TestWeakened("tests/old.rs".to_owned())));
     let gone = "diff --git a/tests/old.rs b/tests/old.rs\ndeleted file mode 100644\n--- a/tests/old.rs\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n";
     assert_eq!(of(&format!("{GOOD}{gone}")), Err(PatchError::TestDeleted("tests/old.rs".to_owned())));
-    for line in ["old mode 100644\nnew mode 100755\n", "rename from a\n", "copy from a\n", "similarity index 90%\n"] {
+    for line in
+        ["old mode 100644\nnew mode 100755\n", "rename from a\n", "copy from a\n", "similarity index 90%\n"]
+    {
         let text = GOOD.replacen("index 1", &format!("{line}index 1"), 1);
         assert!(matches!(of(&text), Err(PatchError::Kind(_))), "{line}");
     }

@@ -106,7 +106,8 @@ proptest! {
         let keys: Vec<_> = items.iter().map(|it| (std::cmp::Reverse(it.rank), it.entries[0])).collect();
         prop_assert!(keys.is_sorted_by(|a, b| a < b));
         let len = reports.len().max(1);
-        reports.rotate_left((turn % len).min(reports.len()));
+        let by = if reports.is_empty() { 0 } else { turn % len };
+        reports.rotate_left(by);
         reports.reverse();
         prop_assert_eq!(triage(&reports, &staked), items);
     }
