@@ -68,7 +68,7 @@ impl Rung {
     /// All, the lowest first.
     pub const ALL: [Self; 3] = [Self::Observe, Self::Exercise, Self::Propose];
 
-    /// Its word.
+    /// The word that the file and the command line use.
     pub fn word(self) -> &'static str {
         match self {
             Self::Observe => "observe",
@@ -127,7 +127,7 @@ pub enum Given {
     Observe(Observe),
     /// The rung above.
     Exercise(Exercise),
-    /// The highest.
+    /// The rung that may propose.
     Propose(Propose),
 }
 

@@ -20,7 +20,7 @@ pub enum FindingError {
     Long {
         /// Bytes of the text.
         found: usize,
-        /// The bound.
+        /// Most bytes that it may have.
         limit: usize,
     },
     /// A value that would not be read back as it is.
@@ -118,13 +118,13 @@ pub(crate) fn is_commit(text: &str) -> bool {
 }
 
 impl Finding {
-    /// Its severity.
+    /// How bad its reporter says it is.
     pub fn severity(&self) -> Severity {
         self.sev.as_deref().map_or(Severity::Unknown, Severity::of)
     }
 
     /// A finding from its first line and the rest. A value that is not of its key's form is left out;
-    /// `None` for a first line that is no `qa/v1` line.
+    /// `None` when the first line does not begin with `qa/v1`.
     fn read(first: &str, rest: &str) -> Option<Self> {
         let mut words = first.split_whitespace();
         if words.next() != Some(TAG) {

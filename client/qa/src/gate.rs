@@ -19,7 +19,7 @@ use zx1_market::Json;
 /// Why a proposal is refused. Numbers 7860 to 7889.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Coded)]
 pub enum GateError {
-    /// R0.
+    /// Run R0: nothing to fix.
     #[code(7860)]
     #[error("R0: the finding does not show at the base commit.")]
     NotReproduced,
@@ -41,31 +41,31 @@ pub enum GateError {
     #[code(7863)]
     #[error("R1: the patch adds no test that is collected.")]
     NoNewTest,
-    /// R1.
+    /// Run R1: a test passes too early.
     #[code(7864)]
     #[error("R1: the new test `{0}` does not fail without the fix.")]
     TestProvesNothing(String),
-    /// R2.
+    /// Run R2: the line still fails.
     #[code(7865)]
     #[error("R2: the finding still shows.")]
     NotFixed,
-    /// R2.
+    /// Run R2: a new test does not pass.
     #[code(7866)]
     #[error("R2: the new test `{0}` does not pass with the fix.")]
     NewTestFails(String),
-    /// R3.
+    /// Run R3: fewer tests than before.
     #[code(7867)]
     #[error("R3: the existing test `{0}` is removed, renamed or ignored.")]
     TestGone(String),
-    /// R3.
+    /// Run R3: something else broke.
     #[code(7868)]
     #[error("R3: the existing test `{0}` fails with the patch.")]
     TestBroken(String),
-    /// R3.
+    /// Run R3: the lints complain.
     #[code(7869)]
     #[error("R3: the lints are not clean.")]
     Lints,
-    /// R4.
+    /// Run R4: not every hunk was tried.
     #[code(7870)]
     #[error("R4: hunk {hunk} of `{path}` was not undone alone, or twice.")]
     MutationMissing {
@@ -74,7 +74,7 @@ pub enum GateError {
         /// Number of the hunk in its file, from 0.
         hunk: usize,
     },
-    /// R4.
+    /// Run R4: a hunk that no test needs.
     #[code(7871)]
     #[error("R4: no new test fails when hunk {hunk} of `{path}` is undone.")]
     MutationSurvives {
@@ -153,13 +153,13 @@ pub struct Record {
     pub base: Tests,
     /// R0: of each run of the line whether it failed as reported.
     pub r0: Vec<bool>,
-    /// R1's tests.
+    /// What the tests said in R1.
     pub r1: Tests,
     /// R2: of each run of the line whether it failed as reported.
     pub r2_repro: Vec<bool>,
-    /// R2's tests.
+    /// What the tests said in R2.
     pub r2: Tests,
-    /// R3's tests.
+    /// What the tests said in R3.
     pub r3: Tests,
     /// R3: the lints said nothing.
     pub lints_clean: bool,

@@ -155,7 +155,7 @@ pub enum Point {
     FolderMade,
     /// The budget is reserved, and no tool runs.
     Reserved,
-    /// Tools run.
+    /// Tools run in their sandboxes.
     ToolRunning,
     /// A finding is in the journal, and its entry is not sent.
     FindingWritten,

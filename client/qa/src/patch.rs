@@ -18,10 +18,10 @@ pub enum PatchError {
     Large {
         /// Bytes of the patch.
         found: usize,
-        /// The bound.
+        /// Most bytes that it may have.
         limit: usize,
     },
-    /// Bytes that are no text.
+    /// The bytes are not UTF-8.
     #[code(7842)]
     #[error("The patch is not a text, or changes a file that is not.")]
     Binary,
@@ -49,7 +49,7 @@ pub enum PatchError {
     #[code(7848)]
     #[error("The patch changes no source file.")]
     NoSource,
-    /// No test.
+    /// No test file is added to.
     #[code(7849)]
     #[error("The patch adds no test.")]
     NoTest,
@@ -159,7 +159,7 @@ pub struct Hunk {
 pub struct FilePatch {
     /// Where it lies, from the repository's root.
     pub path: String,
-    /// See [`class`].
+    /// What its path says it is for.
     pub class: Class,
     /// It is not there before.
     pub is_new: bool,

@@ -10,7 +10,7 @@ use crate::surface::weight;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A wallet.
+/// The public key of a wallet.
 pub type Sender = [u8; 32];
 
 /// An entry of the log, read.
@@ -79,7 +79,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a text; `None` for what is no finding: a halt, a summary.
+    /// The key of a text; `None` for a halt and for a summary.
     pub fn of(text: &Text) -> Option<Self> {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         match text {
@@ -112,7 +112,7 @@ pub struct Item {
     pub severity: Severity,
     /// Number of the resolved entry that it names, in the oldest entry that names one.
     pub regression_of: Option<u64>,
-    /// See [`rank`].
+    /// What [`rank`] computes of it.
     pub rank: u64,
 }
 

@@ -18,7 +18,7 @@ pub enum ReproError {
     Long {
         /// Bytes of the line.
         found: usize,
-        /// The bound.
+        /// Most bytes that it may have.
         limit: usize,
     },
     /// Not a name, one pair of brackets and nothing around them.
@@ -39,7 +39,7 @@ pub enum ReproError {
     Argument {
         /// Name of the tool.
         tool: &'static str,
-        /// Name of the argument; empty when the arguments are no object.
+        /// Name of the argument; empty when the arguments are not an object.
         argument: String,
     },
 }

@@ -7,7 +7,7 @@ pub enum Severity {
     Meta,
     /// A finding without a word, or with one that nobody knows.
     Unknown,
-    /// An annoyance.
+    /// An annoyance to whoever meets it.
     Low,
     /// Something is wrong and can be worked around.
     Medium,

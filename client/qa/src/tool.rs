@@ -53,7 +53,7 @@ const fn optional(name: &'static str, kind: Kind) -> Argument {
 /// A tool of the table.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// Its name.
+    /// The name that a canonical line has.
     pub name: &'static str,
     /// Another name for it, which a call may use and which is written back as the first.
     pub alias: Option<&'static str>,
@@ -101,7 +101,7 @@ const fn alias(name: &'static str, tool: Tool) -> Tool {
     Tool { alias: Some(name), ..tool }
 }
 
-/// All tools.
+/// All tools that the loop has.
 pub static TOOLS: [Tool; 11] = [
     alias(
         "qa_compile",
