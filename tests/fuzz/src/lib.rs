@@ -11,6 +11,8 @@ mod nano;
 mod protocol;
 #[path = "../../../client/relay/tests/relay/bodies.rs"]
 mod relay;
+#[path = "../../../client/qa/tests/qa/bodies.rs"]
+mod qa;
 
 /// Runs the target of this name.
 ///
@@ -19,6 +21,7 @@ mod relay;
 /// When there is none, and when the target finds a fault.
 pub fn run(name: &str, bytes: &[u8]) {
     let mut all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL).chain(&relay::ALL);
+    let mut all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL).chain(&qa::ALL);
     let (_, body) = all.find(|(other, _)| *other == name).expect("a target of this name");
     body(bytes);
 }

@@ -18,9 +18,9 @@ const FLOORS: &[&[&str]] = &[
     &["zx1-market-client"],
     &["zx1-model"],
     &["zx1-sandbox"],
-    &["zx1-mesh"],["zx1-mesh", "zx1-relay-rules"],
+    &["zx1-mesh", "zx1-relay-rules"],
     &["zx1-log"],
-    &["zx1-chain"],
+    &["zx1-chain", "zx1-qa"],
     &["zx1-market"],
     &["zx1-protocol", "zx1-scrub", "zx1-whitelist"],
     &["zx1-interface"],
@@ -32,7 +32,8 @@ const FLOORS: &[&[&str]] = &[
 ];
 
 /// Crates whose answers follow from their arguments alone.
-const PURE: &[&str] = &["zx1-market", "zx1-protocol", "zx1-relay-rules", "zx1-scrub", "zx1-whitelist", "zx1-coded"];
+const PURE: &[&str] =
+    &["zx1-market", "zx1-protocol", "zx1-qa", "zx1-relay-rules", "zx1-scrub", "zx1-whitelist", "zx1-coded"];
 
 /// What a pure crate neither needs nor names.
 const IMPURE_CRATES: &[&str] = &["tokio", "reqwest", "tempfile", "rustix", "sqlx"];

@@ -58,6 +58,18 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
         ),
         ("zx1-relay-rules", zx1_relay_rules::RelayError::ROWS.to_vec()),
         (
+            "zx1-qa",
+            [
+                zx1_qa::repro::ReproError::ROWS,
+                zx1_qa::finding::FindingError::ROWS,
+                zx1_qa::dial::DialError::ROWS,
+                zx1_qa::patch::PatchError::ROWS,
+                zx1_qa::gate::GateError::ROWS,
+                zx1_qa::journal::JournalError::ROWS,
+            ]
+            .concat(),
+        ),
+        (
             "zx1-cli",
             cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS, zx1_cli::errors::Error::WORDS),
         ),
