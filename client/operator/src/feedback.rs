@@ -14,7 +14,7 @@ use zx1_chain::rpc::FeedbackItem;
 use zx1_chain::rpc::actions::Actions;
 use zx1_chain::rpc::registry::Sati;
 use zx1_interface::constants::MAX_FEEDBACK_BYTES;
-use zx1_protocol::qa::{self, Finding};
+use zx1_qa::finding::Text;
 
 /// How far back a new entry is looked for.
 const NEWEST: usize = 50;
@@ -54,8 +54,6 @@ pub struct Entry {
     pub sender: String,
     pub payer: String,
     pub text: String,
-    /// What it says in the form `qa/v1`.
-    #[serde(with = "FindingJson")]
     pub finding: Finding,
     /// How the maintainer resolved it, if that has happened.
     pub resolution: Option<Resolution>,
@@ -72,17 +70,37 @@ pub struct Resolution {
     pub maintainer: String,
 }
 
+/// What an entry says in the form `qa/v1`; prose is a summary alone.
 #[derive(Serialize)]
-#[serde(remote = "Finding")]
-struct FindingJson {
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
-    severity: String,
+    pub source: Option<String>,
+    /// As it was written; `unknown` where it was not.
+    pub severity: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    surface: Option<String>,
-    summary: String,
+    pub surface: Option<String>,
+    pub summary: String,
+    /// The call that reproduces it, `qa_tool(JSON)`; other lines are part of the summary.
     #[serde(skip_serializing_if = "Option::is_none")]
-    repro: Option<String>,
+    pub repro: Option<String>,
+}
+
+impl Finding {
+    fn of(text: &str) -> Self {
+        let (finding, prose) = match Text::parse(text) {
+            Text::Finding(finding) => (*finding, None),
+            Text::Prose(prose) => (zx1_qa::finding::Finding::default(), Some(prose)),
+            Text::Halt => (zx1_qa::finding::Finding::default(), Some(text.trim().to_owned())),
+        };
+        Self {
+            source: finding.source,
+            severity: finding.sev.unwrap_or_else(|| "unknown".to_owned()),
+            surface: finding.surface,
+            summary: prose.unwrap_or(finding.summary),
+            repro: finding.repro.map(|repro| repro.to_string()),
+        }
+    }
 }
 
 /// Entries, the newest first.
@@ -157,7 +175,7 @@ impl Entry {
             slot: entry.slot,
             sender: Address::new_from_array(entry.sender).to_string(),
             payer: Address::new_from_array(entry.payer).to_string(),
-            finding: qa::parse(&item.text),
+            finding: Finding::of(&item.text),
             text: item.text.clone(),
             resolution,
         }

@@ -57,7 +57,6 @@ pub mod mesh_payload;
 pub mod nonce;
 pub mod payload;
 #[cfg(feature = "std")]
-pub mod qa;
 pub mod record;
 #[cfg(feature = "std")]
 pub mod reputation;

@@ -396,11 +396,18 @@ fn feedback_of_any_length_stands_for_ever_and_a_sponsor_pays_only_for_that() {
         "cli",
         "it panics",
         "--yes",
+        "--repro",
     ];
-    owner.json(finding);
+    let with_repro = |repro: &'static str| finding.into_iter().chain([repro]);
+    // What would run is a call of a tool, never a shell line.
+    owner.run(with_repro("zx1 inspect tx 00")).fails_with(7801);
+    owner.run(with_repro("qa_shell({\"text\":\"ls\"})")).fails_with(7802);
+    owner.json(with_repro(r#"qa_cli({"program":"zx1","arguments":["inspect","tx","00"]})"#));
     let listed = owner.json(["feedback", "list", "--surface", "cli"]);
     assert_eq!((&listed["count"], &listed["entries"][0]["index"]), (&3.into(), &2.into()), "{listed}");
-    assert_eq!(listed["entries"][0]["finding"]["severity"], "high");
+    let read = &listed["entries"][0]["finding"];
+    assert_eq!((&read["severity"], &read["summary"]), (&"high".into(), &"it panics".into()));
+    assert_eq!(read["repro"], r#"qa_cli({"program":"zx1","arguments":["inspect","tx","00"]})"#);
     // Only the maintainer resolves.
     let commit = "7e141df0c1".repeat(4);
     assert_ne!(owner.run(["feedback", "resolve", "2", "--commit", &commit, "--yes"]).code, 0);

@@ -13,7 +13,7 @@ Examples:
   zx1 feedback submit 'the README says nothing about ports'
   zx1 feedback submit --file report.txt
   zx1 feedback submit --source qa-fuzz --severity high --surface cli \\
-      --repro 'zx1 inspect tx 00' 'it panics'
+      --repro 'qa_cli({"program":"zx1","arguments":["inspect","tx","00"]})' 'it panics'
   zx1 feedback submit --sponsor http://127.0.0.1:8895 'paid by the sponsor'
   zx1 feedback list                            newest first
   zx1 feedback list --surface cli --unresolved --output json
@@ -23,7 +23,9 @@ Examples:
 A text has 1 to 2 048 bytes of UTF-8 and is permanent. A short one takes one
 transaction, a longer one several; an interrupted submission continues where it
 stopped. Findings begin with a line `qa/v1 source=... sev=... surface=...`, which
---source, --severity and --surface write.";
+--source, --severity and --surface write, and have at most 768 bytes. What
+reproduces one is a call of a tool with JSON, never a shell line: qa_decode,
+qa_cli, qa_http, qa_fetch, qa_chain, qa_register, qa_story, qa_call, qa_attack.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {

@@ -1,14 +1,15 @@
 //! `zx1 feedback submit`.
 
 use crate::context::Context;
-use crate::errors::{Error, Result};
+use crate::errors::{Error, Failure, Result};
 use crate::files;
 use crate::output::Page;
 use crate::tx::Shown as _;
 use std::path::PathBuf;
 use zx1_operator::Attempt;
 use zx1_operator::feedback::{Sponsor, Submitted, check_text};
-use zx1_protocol::qa;
+use zx1_qa::finding::Finding;
+use zx1_qa::repro::Repro;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -27,8 +28,8 @@ pub(crate) struct Args {
     /// Finding: affected part of the system
     #[arg(long, value_name = "WORD", requires = "source")]
     surface: Option<String>,
-    /// Finding: command that reproduces it
-    #[arg(long, value_name = "COMMAND", requires = "source")]
+    /// Finding: call that reproduces it, as qa_tool(JSON)
+    #[arg(long, value_name = "CALL", requires = "source")]
     repro: Option<String>,
     /// URL of a sponsor that pays (see zx1 sponsor serve)
     #[arg(long, value_name = "URL")]
@@ -46,14 +47,19 @@ fn draw(submitted: &Submitted, page: &mut Page) {
     }
 }
 
-/// A word of the first line: it must not look like two.
-fn word<'a>(name: &str, value: Option<&'a String>) -> Result<&'a str> {
-    let value = value.map(String::as_str).unwrap_or_default();
-    if value.is_empty() || value.contains(|c: char| c.is_whitespace() || c == '=') {
-        let message = format!("Invalid value '{value}' for --{name}: expected one word without '='.");
-        return Err(Error::Usage { message }.into());
-    }
-    Ok(value)
+/// A finding in the form `qa/v1`.
+fn finding(args: &Args, text: &str) -> Result<String> {
+    let repro = args.repro.as_deref().map(Repro::parse).transpose();
+    let repro = repro.map_err(|error| Failure::of(&error, Some("see zx1 feedback submit --help")))?;
+    let finding = Finding {
+        source: args.source.clone(),
+        sev: args.severity.clone(),
+        surface: args.surface.clone(),
+        summary: text.trim().to_owned(),
+        repro,
+        ..Finding::default()
+    };
+    Ok(finding.build().map_err(|error| Failure::of(&error, Some("see zx1 feedback submit --help")))?)
 }
 
 fn text_of(args: &Args) -> Result<String> {
@@ -67,12 +73,7 @@ fn text_of(args: &Args) -> Result<String> {
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::Usage { message: "The text is not valid UTF-8.".to_owned() })?;
     let text = match &args.source {
-        Some(_) => {
-            let source = word("source", args.source.as_ref())?;
-            let severity = word("severity", args.severity.as_ref())?;
-            let surface = word("surface", args.surface.as_ref())?;
-            qa::write(source, severity, surface, &text, args.repro.as_deref())
-        }
+        Some(_) => finding(args, &text)?,
         None => text.trim_end_matches('\n').to_owned(),
     };
     check_text(&text)?;
