@@ -22,6 +22,8 @@ pub const STANDING_EVERY: Duration = Duration::from_secs(10);
 pub const STANDING_AWAY_EVERY: Duration = Duration::from_secs(2);
 /// How often the minimum stake of the configuration account is read.
 pub const MIN_STAKE_EVERY: Duration = Duration::from_secs(60);
+/// The same on a local cluster.
+pub const MIN_STAKE_EVERY_LOCAL: Duration = Duration::from_secs(2);
 /// On a local cluster, the chain's clock and the node's may differ by this much before the node's is moved, in
 /// microseconds: the chain counts seconds.
 pub const CLOCK_SLACK: u64 = 2_000_000;
@@ -43,10 +45,10 @@ pub const MAX_OTHERS_READ: usize = 33;
 pub const WATCH_AGE: u64 = 30_000_000;
 /// The soonest that an agent is read again whose lease has ended by what is known of it, in microseconds.
 pub const WATCH_SOONEST: u64 = 5_000_000;
-/// How often the addresses of agents that left are forgotten again: a peer that stays connected may say them anew.
-pub const FORGET_EVERY: Duration = Duration::from_secs(10);
 /// Agents that left and are remembered as such.
 pub const MAX_LEFT: usize = 1_024;
+/// Peers that were heard for the first time, or again, within a second.
+pub const MAX_BACK: usize = 8_192;
 /// How often it is saved which peers are whose.
 pub const SAVE_AGENTS_EVERY: Duration = Duration::from_secs(60);
 /// Agents of whom that is saved: more than the transport remembers peers.

@@ -3,8 +3,8 @@
 
 use crate::agent::Agent;
 use crate::defaults::{
-    CHAIN_WITHIN, FORGET_EVERY, MAX_AGENTS_FILE, MAX_ENDED_READ, MAX_OTHERS_READ, SAVE_AGENTS_EVERY,
-    WATCH_EVERY, WATCH_OTHERS,
+    CHAIN_WITHIN, MAX_AGENTS_FILE, MAX_ENDED_READ, MAX_OTHERS_READ, SAVE_AGENTS_EVERY, WATCH_EVERY,
+    WATCH_OTHERS,
 };
 use crate::facts::Cluster;
 use crate::pen::blocking;
@@ -35,7 +35,7 @@ pub async fn run(
     let mut saved = Vec::new();
     let mut ticks = interval(WATCH_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut looks, mut forgotten, mut written) = (0u32, Instant::now(), Instant::now());
+    let (mut looks, mut written) = (0u32, Instant::now());
     while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
         looks = looks.wrapping_add(1);
         let (epoch, now) = (cluster.epoch(), agent.now());
@@ -43,12 +43,9 @@ pub async fn run(
         if due.is_empty() && looks.is_multiple_of(WATCH_OTHERS) {
             due = agent.watch().others(now, MAX_OTHERS_READ);
         }
-        let mut gone = read(&agent, &cluster, due).await;
-        if forgotten.elapsed() >= FORGET_EVERY {
-            forgotten = Instant::now();
-            gone.extend(agent.watch().left());
-        }
-        if forget(&node, gone).await.is_err() {
+        let gone = read(&agent, &cluster, due).await;
+        let back = agent.watch().take_back();
+        if move_peers(&node, gone, back).await.is_err() {
             break;
         }
         if written.elapsed() >= SAVE_AGENTS_EVERY {
@@ -112,9 +109,13 @@ async fn read(agent: &Agent, cluster: &Cluster, due: Vec<AgentId>) -> Vec<PeerId
     gone
 }
 
-async fn forget(node: &Node, peers: Vec<PeerId>) -> Result<(), NodeError> {
-    for peer in peers {
+/// Who was heard just now, while its agent was read, is welcome.
+async fn move_peers(node: &Node, gone: Vec<PeerId>, back: Vec<PeerId>) -> Result<(), NodeError> {
+    for peer in gone {
         node.forget(peer).await?;
+    }
+    for peer in back {
+        node.welcome(peer).await?;
     }
     Ok(())
 }

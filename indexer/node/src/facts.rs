@@ -2,8 +2,8 @@
 
 use crate::clock::NodeClock;
 use crate::defaults::{
-    CHAIN_EVERY, CHAIN_STALE, CHAIN_WITHIN, LOOKUPS_EVERY, MAX_RECIPIENTS, MIN_STAKE_EVERY, RECIPIENT_LIFE,
-    STANDING_AWAY_EVERY, STANDING_EVERY,
+    CHAIN_EVERY, CHAIN_STALE, CHAIN_WITHIN, LOOKUPS_EVERY, MAX_RECIPIENTS, MIN_STAKE_EVERY,
+    MIN_STAKE_EVERY_LOCAL, RECIPIENT_LIFE, STANDING_AWAY_EVERY, STANDING_EVERY,
 };
 use crate::error::{Error, Result};
 use crate::judge::{Judge, reckoned};
@@ -199,9 +199,10 @@ impl Cluster {
     pub async fn follow(self: Arc<Self>, cancel: CancellationToken) {
         let mut ticks = interval(CHAIN_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let every = if self.is_local { MIN_STAKE_EVERY_LOCAL } else { MIN_STAKE_EVERY };
         let mut configured = Instant::now();
         while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
-            if configured.elapsed() >= MIN_STAKE_EVERY {
+            if configured.elapsed() >= every {
                 configured = Instant::now();
                 // Without an answer the last one serves.
                 if let Ok(Ok(config)) = timeout(CHAIN_WITHIN, self.client.config()).await {

@@ -5,7 +5,7 @@
 //! once more, as it may have been paid since. Saved, because the transport remembers peers over a restart and not whose
 //! they are.
 
-use crate::defaults::{MAX_HEARD, MAX_LEFT, MAX_PEERS, MAX_SAVED_AGENTS, WATCH_AGE, WATCH_SOONEST};
+use crate::defaults::{MAX_BACK, MAX_HEARD, MAX_LEFT, MAX_PEERS, MAX_SAVED_AGENTS, WATCH_AGE, WATCH_SOONEST};
 use libp2p::PeerId;
 use serde::{Deserialize, Serialize};
 use zx1_mesh::lru::Lru;
@@ -28,6 +28,8 @@ pub struct Watch {
     here: Lru<AgentId, Row>,
     /// Agents that left.
     left: Lru<AgentId, Row>,
+    /// Peers that were heard for the first time, or again.
+    back: Vec<PeerId>,
 }
 
 /// The version of the saved form.
@@ -49,22 +51,31 @@ struct SavedAgent {
 
 impl Default for Watch {
     fn default() -> Self {
-        Self { here: Lru::new(MAX_HEARD), left: Lru::new(MAX_LEFT) }
+        Self { here: Lru::new(MAX_HEARD), left: Lru::new(MAX_LEFT), back: Vec::new() }
     }
 }
 
 impl Watch {
     /// A message of this agent was taken, that this peer published: it is here, or back.
     pub fn heard(&mut self, agent: AgentId, peer: Option<PeerId>, now: u64) {
-        self.left.remove(&agent);
+        self.back.extend(self.left.remove(&agent).into_iter().flat_map(|row| row.peers));
         let new = || Row { read_at: now, ..Row::default() };
-        self.here.update(&agent, new, |row| {
-            if let Some(peer) = peer {
-                row.peers.retain(|known| *known != peer);
-                row.peers.insert(0, peer);
-                row.peers.truncate(MAX_PEERS);
-            }
+        let is_new = self.here.update(&agent, new, |row| {
+            let Some(peer) = peer else { return false };
+            let is_new = !row.peers.contains(&peer);
+            row.peers.retain(|known| *known != peer);
+            row.peers.insert(0, peer);
+            row.peers.truncate(MAX_PEERS);
+            is_new
         });
+        self.back.extend(peer.filter(|_| is_new));
+        // Whoever takes them is a second behind at most.
+        self.back.truncate(MAX_BACK);
+    }
+
+    /// Peers that were heard for the first time, or again, since the last call.
+    pub fn take_back(&mut self) -> Vec<PeerId> {
+        std::mem::take(&mut self.back)
     }
 
     /// Agents whose leases have ended by what is known of them, at most so many.
@@ -116,13 +127,9 @@ impl Watch {
     pub fn leaves(&mut self, agent: &AgentId) -> Vec<PeerId> {
         let Some(row) = self.here.remove(agent) else { return Vec::new() };
         let peers = row.peers.clone();
+        self.back.retain(|peer| !peers.contains(peer));
         self.left.insert(*agent, row);
         peers
-    }
-
-    /// The peers of agents that left and were not heard since.
-    pub fn left(&self) -> Vec<PeerId> {
-        self.left.iter().flat_map(|(_, row)| &row.peers).copied().collect()
     }
 
     /// What is to be remembered over a restart: agents with peers, those that were read last.
@@ -204,10 +211,10 @@ mod tests {
         assert_eq!(watch.ended(Epoch(14), NOW + 6 * SECOND, 10), [], "it is being read");
         assert_eq!(watch.ended(Epoch(14), NOW + 10 * SECOND, 10), [A], "without an answer, again");
         assert_eq!(watch.leaves(&A), [second, first]);
-        assert_eq!(watch.left(), [second, first]);
+        assert_eq!(watch.take_back(), [], "what it said before it left does not bring it back");
         assert_eq!((watch.leaves(&A), watch.ended(Epoch(14), NOW + 60 * SECOND, 10)), (vec![], vec![]));
         watch.heard(A, Some(first), NOW + 61 * SECOND);
-        assert_eq!(watch.left(), [], "it is back");
+        assert_eq!(watch.take_back(), [second, first, first], "it is back");
     }
 
     #[test]

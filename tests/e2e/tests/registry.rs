@@ -218,3 +218,22 @@ fn a_deactivated_agent_is_forgotten_stops_and_is_back_at_once_when_it_has_paid()
     assert!(alice.logged().iter().filter(|(_, kind)| kind == "beacon").count() >= 1);
     let _ = advert;
 }
+
+#[test]
+fn a_minimum_stake_that_was_raised_counts_for_nodes_that_run() {
+    let net = Localnet::builder().start();
+    let mut alice = Owner::simple(&net, 0, "alice");
+    alice.start(&[]);
+    assert_eq!(alice.status()["standing"]["is_good"], true);
+    let address = zx1_chain::pda::config();
+    let (_, mut data) = net.account(&address).unwrap();
+    let place = 8 + std::mem::offset_of!(zx1_interface::accounts::Config, min_stake);
+    data[place..place + 8].copy_from_slice(&31_000_000_u64.to_le_bytes());
+    let changed = json!([address.to_string(), { "data": hex::encode(data) }]);
+    net.rpc("surfnet_setAccount", changed).unwrap();
+    let missing = wait_until("alice's node knows", || {
+        let standing = alice.status()["standing"].clone();
+        (standing["is_good"] == false).then(|| text(&standing["missing"]).to_owned())
+    });
+    assert!(missing.contains("minimum") || missing.contains("31"), "{missing}");
+}
