@@ -27,7 +27,7 @@ pub enum Proxies {
 /// To which machines a [`Fetcher`] connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Targets {
-    /// To any.
+    /// To any address, also of this machine and its networks.
     #[default]
     Any,
     /// To the public internet only ([`is_public`]), and never by a proxy, which would resolve names itself: for

@@ -90,7 +90,7 @@ fn is_place(text: &str) -> bool {
 /// over, as others may be good.
 ///
 /// # Errors
-/// Why it is no registration file, as a clause.
+/// Why it is not a registration file, as a clause.
 pub fn mesh_addresses(file: &[u8]) -> std::result::Result<Vec<MeshAddress>, String> {
     let file = object(file)?;
     let mut found: Vec<MeshAddress> = Vec::new();
@@ -126,7 +126,7 @@ pub fn with_mesh_addresses(
     let mut services = match file.remove("services") {
         Some(Value::Array(services)) => services,
         None => Vec::new(),
-        Some(_) => return Err("its services are no list".to_owned()),
+        Some(_) => return Err("its services are not a list".to_owned()),
     };
     services.retain(|service| !is_mesh(service));
     services.extend(services_of(addresses));
@@ -151,8 +151,8 @@ fn object(file: &[u8]) -> std::result::Result<Map<String, Value>, String> {
     }
     match serde_json::from_slice(file) {
         Ok(Value::Object(file)) => Ok(file),
-        Ok(_) => Err("it is no JSON object".to_owned()),
-        Err(error) => Err(format!("it is no JSON: {error}")),
+        Ok(_) => Err("it is not a JSON object".to_owned()),
+        Err(error) => Err(format!("it is not JSON: {error}")),
     }
 }
 
@@ -248,19 +248,19 @@ mod tests {
         let long = format!("{{\"name\":\"{}\"}}", "x".repeat(MAX_FILE));
         let deep = "[".repeat(10_000);
         for (file, why) in [
-            ("", "no JSON"),
-            ("<html>", "no JSON"),
-            ("[]", "no JSON object"),
-            ("7", "no JSON object"),
+            ("", "not JSON"),
+            ("<html>", "not JSON"),
+            ("[]", "not a JSON object"),
+            ("7", "not a JSON object"),
             (&long, "longer than 65536 bytes"),
-            (&deep, "no JSON"),
+            (&deep, "not JSON"),
         ] {
             let said = mesh_addresses(file.as_bytes()).unwrap_err();
             assert!(said.contains(why), "{said}");
             assert!(with_mesh_addresses(Some(file.as_bytes()), "", &[]).is_err());
         }
         let said = with_mesh_addresses(Some(br#"{"services":{}}"#), "", &[]).unwrap_err();
-        assert_eq!(said, "its services are no list", "an owner's mistake is not overwritten");
+        assert_eq!(said, "its services are not a list", "an owner's mistake is not overwritten");
     }
 
     #[test]

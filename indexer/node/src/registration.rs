@@ -219,7 +219,7 @@ impl Registrar {
 fn differs(copy: &[u8], addresses: &[MeshAddress]) -> Option<String> {
     let mut theirs = match mesh_addresses(copy) {
         Ok(theirs) => theirs,
-        Err(why) => return Some(format!("The hosted copy is no registration file: {why}.")),
+        Err(why) => return Some(format!("The hosted copy is not a registration file: {why}.")),
     };
     let mut ours = addresses.to_vec();
     theirs.sort();
@@ -343,6 +343,6 @@ mod tests {
         assert_eq!(differs(&copy(&[two, one.clone()]), &ours), None);
         assert!(differs(&copy(&[one]), &ours).unwrap().contains("lacks 1 of 2"));
         assert!(differs(&copy(&[]), &ours).unwrap().contains("lacks 2 of 2"));
-        assert!(differs(b"<html>", &ours).unwrap().contains("no registration file"));
+        assert!(differs(b"<html>", &ours).unwrap().contains("not a registration file"));
     }
 }

@@ -78,7 +78,7 @@ impl Watch {
         std::mem::take(&mut self.back)
     }
 
-    /// Agents whose leases have ended by what is known of them, at most so many.
+    /// Agents whose leases have ended by what is known of them; `most` is the maximum number of them.
     pub fn ended(&mut self, epoch: Epoch, now: u64, most: usize) -> Vec<AgentId> {
         let is_due = |row: &Row| {
             row.lease.is_some_and(|lease| !lease.is_live(epoch)) && is_past(row.asked_at, WATCH_SOONEST, now)
@@ -89,7 +89,8 @@ impl Watch {
         due
     }
 
-    /// Agents of whom nothing is known, or nothing recent, the oldest knowledge first, at most so many.
+    /// Agents of whom nothing is known, or nothing recent, the oldest knowledge first; `most` is the maximum number of
+    /// them.
     pub fn others(&mut self, now: u64, most: usize) -> Vec<AgentId> {
         let is_due = |row: &Row| {
             (row.lease.is_none() || is_past(row.read_at, WATCH_AGE, now))

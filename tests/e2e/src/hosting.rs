@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 /// What is served at a path.
 #[derive(Clone, Debug)]
 pub enum Served {
-    /// This file.
+    /// A whole file, with its length.
     File(Vec<u8>),
-    /// So many bytes, without their number.
+    /// Spaces without their length beforehand; how many bytes.
     Long(usize),
     /// The beginning of an answer, and nothing more for as long as the reader waits.
     Hangs,
