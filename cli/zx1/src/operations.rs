@@ -61,9 +61,10 @@ impl From<Refusal> for Failure {
 /// What was typed wrongly is the command line's fault.
 fn exit(refusal: &Refusal) -> Exit {
     match refusal {
-        Refusal::BadMultiaddr { .. } | Refusal::TooLong { .. } | Refusal::TooManyMetadata { .. } => {
-            Exit::Usage
-        }
+        Refusal::BadMultiaddr { .. }
+        | Refusal::TooLong { .. }
+        | Refusal::TooManyAddresses { .. }
+        | Refusal::TooManyMetadata { .. } => Exit::Usage,
         _ => Exit::Failure,
     }
 }
@@ -164,7 +165,10 @@ fn next(refusal: &Refusal) -> String {
         Refusal::KeyOfOtherNetwork { .. } => "make another key: zx1 key new FILE",
         Refusal::NoSuchEra { .. } => "zx1 stake show",
         Refusal::EraNotNamed { .. } => "choose one with --era",
-        Refusal::BadMultiaddr { .. } => "give one like /ip4/203.0.113.7/tcp/4001",
+        Refusal::BadMultiaddr { .. } => {
+            "give one like /ip4/203.0.113.7/tcp/4001, with /p2p/ and a peer id or without"
+        }
+        Refusal::TooManyAddresses { .. } => "omit some; others try one after the other",
         Refusal::MintUnknown { .. } => "run the same command again, or look it up with zx1 doctor",
         Refusal::TooLong { .. } => "shorten it",
         Refusal::TooManyMetadata { .. } => "omit some; the registration file has no such limit",

@@ -221,6 +221,8 @@ mod transport {
     pub const PEER_ADDRESSES: usize = 8;
     /// Peers that are remembered; the one that was not seen for longest goes first.
     pub const MAX_PEERS: usize = 1_000;
+    /// Peers of whom no addresses are learned.
+    pub const MAX_FORGOTTEN: usize = 8_192;
     /// Blocked peers that are remembered; the block that ends first goes first.
     pub const MAX_BLOCKED: usize = 4_096;
     /// A longer address is not remembered, in bytes of its binary form.

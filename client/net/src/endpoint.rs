@@ -1,6 +1,7 @@
 //! The address of a server.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use url::{Host, Url};
@@ -83,6 +84,15 @@ impl Endpoint {
             Some(Host::Ipv4(address)) => address.is_loopback(),
             Some(Host::Ipv6(address)) => address.is_loopback(),
             None => false,
+        }
+    }
+
+    /// The IP address, where the host is one and no name.
+    pub fn ip(&self) -> Option<IpAddr> {
+        match self.0.host()? {
+            Host::Domain(_) => None,
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
         }
     }
 

@@ -1,13 +1,15 @@
 //! Requests to one endpoint.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use tokio::time::timeout;
 
-use crate::{Endpoint, deepest_cause};
+use crate::{Endpoint, deepest_cause, is_public, public_addresses};
 
 /// Most bytes of a refusal that are read. Enough to say why.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -22,6 +24,17 @@ pub enum Proxies {
     Never,
 }
 
+/// To which machines a [`Fetcher`] connects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Targets {
+    /// To any address, also of this machine and its networks.
+    #[default]
+    Any,
+    /// To the public internet only ([`is_public`]), and never by a proxy, which would resolve names itself: for
+    /// addresses that a stranger names.
+    Public,
+}
+
 /// Time limits and habits of a [`Fetcher`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -33,6 +46,8 @@ pub struct Options {
     pub timeout: Duration,
     /// Which proxies are used.
     pub proxies: Proxies,
+    /// To which machines it connects.
+    pub targets: Targets,
     /// The `User-Agent`; empty: none is sent.
     pub user_agent: &'static str,
 }
@@ -44,6 +59,7 @@ impl Default for Options {
             read_timeout: None,
             timeout: Duration::from_secs(30),
             proxies: Proxies::Environment,
+            targets: Targets::Any,
             user_agent: "",
         }
     }
@@ -86,12 +102,27 @@ pub enum FetchError {
         /// Timeout that was hit.
         after: Duration,
     },
+    /// The address is not one of the public internet.
+    #[error("it is not an address of the public internet")]
+    NotPublic,
     /// The body is longer than the caller's limit.
     #[error("the answer is longer than {limit} bytes")]
     TooLarge {
         /// The limit in bytes.
         limit: usize,
     },
+}
+
+/// Resolves names to public addresses only. The connection goes to what was looked at.
+struct PublicNames;
+
+impl Resolve for PublicNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = public_addresses(name.as_str(), 0).await?;
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
 }
 
 /// What a server answered. The status may be any, also a redirect, which is not followed.
@@ -117,7 +148,7 @@ impl Fetcher {
     /// A client; nothing is connected yet.
     ///
     /// # Errors
-    /// [`FetchError::Client`].
+    /// [`FetchError::Client`]; [`FetchError::NotPublic`] for an IP address that [`Targets::Public`] leaves out.
     pub fn new(endpoint: Endpoint, options: Options) -> Result<Fetcher, FetchError> {
         let mut client = Client::builder()
             // Whoever redirects would choose who sees the request.
@@ -132,6 +163,13 @@ impl Fetcher {
         }
         if endpoint.is_this_machine() || options.proxies == Proxies::Never {
             client = client.no_proxy();
+        }
+        if options.targets == Targets::Public {
+            // Addresses are not resolved, so that nobody else would look at them.
+            if endpoint.ip().is_some_and(|address| !is_public(address)) {
+                return Err(FetchError::NotPublic);
+            }
+            client = client.no_proxy().dns_resolver(Arc::new(PublicNames));
         }
         let client = client.build().map_err(|error| FetchError::Client { why: deepest_cause(&error) })?;
         Ok(Fetcher { client, endpoint, options })
@@ -150,6 +188,11 @@ impl Fetcher {
     /// A request for a path below the endpoint's own; see [`Endpoint::at`].
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, self.endpoint.at(path))
+    }
+
+    /// A GET of the endpoint itself, with its query.
+    pub fn get_endpoint(&self) -> RequestBuilder {
+        self.client.get(self.endpoint.url().clone())
     }
 
     /// A POST to the endpoint itself, with its query.

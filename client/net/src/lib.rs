@@ -2,7 +2,8 @@
 //!
 //! [`Endpoint`] parses the address of a server and decides whether it is this machine. [`Fetcher`] sends
 //! requests to one endpoint: it follows no redirects, uses no proxy for this machine, and stops reading an
-//! answer at the caller's limit while it streams, whatever length the server announces. [`Retry`] repeats
+//! answer at the caller's limit while it streams, whatever length the server announces. With [`Targets::Public`] it goes
+//! to the public internet only, for addresses that strangers name. [`Retry`] repeats
 //! calls that the caller knows to be repeatable. [`Problem`] reads why a server refused.
 //!
 //! ```no_run
@@ -20,14 +21,18 @@ mod endpoint;
 #[cfg(feature = "fetch")]
 mod fetch;
 mod problem;
+mod public;
 #[cfg(feature = "fetch")]
 mod retry;
 mod text;
 
 pub use endpoint::{Endpoint, EndpointError};
 #[cfg(feature = "fetch")]
-pub use fetch::{Answer, FetchError, Fetcher, Incoming, Limit, Options, Proxies};
+pub use fetch::{Answer, FetchError, Fetcher, Incoming, Limit, Options, Proxies, Targets};
 pub use problem::{PROBLEM_JSON, Problem};
+pub use public::is_public;
+#[cfg(feature = "fetch")]
+pub use public::public_addresses;
 #[cfg(feature = "fetch")]
 pub use reqwest::{Method, RequestBuilder, StatusCode, header};
 #[cfg(feature = "fetch")]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options, Proxies, StatusCode};
+use zx1_net::{Endpoint, FetchError, Fetcher, Limit, Method, Options, Proxies, StatusCode, Targets};
 
 /// What arrives in the buffers of two sockets after the client has stopped reading.
 const IN_FLIGHT: usize = 16 << 20;
@@ -264,4 +264,26 @@ async fn ask_under_a_proxy(proxy: &str) {
         assert_eq!(said, format!("proxied GET http://{host}/ HTTP/1.1"));
         assert!(ask(&format!("http://{host}"), Proxies::Never).await.is_err(), "{host} through {proxy}");
     }
+}
+
+#[tokio::test]
+async fn for_strangers_addresses_only_the_public_internet_is_reached() {
+    let here = serve_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret").await;
+    let options = Options { targets: Targets::Public, ..options() };
+    for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "[::1]", "10.0.0.1", "169.254.169.254", "0.0.0.0"] {
+        let endpoint = Endpoint::parse(&format!("http://{host}:{}", here.port())).unwrap();
+        assert_eq!(Fetcher::new(endpoint, options).unwrap_err(), FetchError::NotPublic, "{host}");
+    }
+    // A name is judged by what it stands for.
+    let endpoint = Endpoint::parse(&format!("http://localhost:{}/a?b=c", here.port())).unwrap_err();
+    assert_eq!(endpoint, zx1_net::EndpointError::Query);
+    let text = format!("http://localhost:{}/a?b=c", here.port());
+    let fetcher = Fetcher::new(Endpoint::parse_with_secrets(&text).unwrap(), options).unwrap();
+    let refused = fetcher.fetch(fetcher.get_endpoint(), Limit::Whole(1000)).await.unwrap_err();
+    assert!(
+        matches!(&refused, FetchError::Unreachable { why } if why.contains("no public address")),
+        "{refused}"
+    );
+    let any = Fetcher::new(Endpoint::parse_with_secrets(&text).unwrap(), self::options()).unwrap();
+    assert_eq!(any.fetch(any.get_endpoint(), Limit::Whole(1000)).await.unwrap().body, b"secret");
 }

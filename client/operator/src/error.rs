@@ -192,6 +192,8 @@ refusals! {
     7513 NoSuchEra { agent: String, era: u32 } "{agent} has no stake of era {era}.";
     7514 EraNotNamed { agent: String, eras: String }
         "{agent} has stakes of several eras: {eras}.";
+    7516 TooManyAddresses { found: usize, limit: usize }
+        "Too many addresses on the mesh: {found}, maximum {limit}.";
 
     // Batches.
     7520 NothingToBatch { epoch: u64, why: BatchError } "There is no batch of epoch {epoch} to make. {why}";

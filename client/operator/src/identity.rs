@@ -10,10 +10,20 @@ use zx1_protocol::ids::AgentId;
 use zx1_protocol::keys::{AgentKey, Scopes};
 use zx1_protocol::units::Epoch;
 
+/// Before the key of a peer id: identity, 36 bytes; key type 1 (Ed25519); data, 32 bytes.
+const PEER_ID: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
+
 /// libp2p's name of an Ed25519 key: base58 of an identity multihash of its protobuf form.
 pub fn peer_id(key: &Address) -> String {
-    // identity, 36 bytes; key type 1 (Ed25519); data, 32 bytes.
-    bs58::encode([&[0x00, 0x24, 0x08, 0x01, 0x12, 0x20], key.as_array().as_slice()].concat()).into_string()
+    bs58::encode([PEER_ID.as_slice(), key.as_array().as_slice()].concat()).into_string()
+}
+
+/// The key that a peer id is made of; `None` for ids of other kinds of keys, under which no agent can sign.
+pub fn key_of_peer_id(text: &str) -> Option<Address> {
+    // Two more than such an id has.
+    let bytes = bs58::decode(Some(text).filter(|text| text.len() <= 54)?).into_vec().ok()?;
+    let key: [u8; 32] = bytes.strip_prefix(PEER_ID.as_slice())?.try_into().ok()?;
+    Some(Address::new_from_array(key))
 }
 
 /// The fix market's name of a key (decision A1).
@@ -116,6 +126,12 @@ mod tests {
         assert!(id.starts_with("12D3KooW"), "{id}");
         let bytes = bs58::decode(&id).into_vec().unwrap();
         assert_eq!(bytes, [&[0, 36, 8, 1, 18, 32][..], &[7; 32]].concat());
+        assert_eq!(key_of_peer_id(&id), Some(Address::new_from_array([7; 32])));
+        for other in
+            ["", "12D3KooW", &id[1..], &format!("{id}1"), "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N"]
+        {
+            assert_eq!(key_of_peer_id(other), None, "{other}");
+        }
     }
 
     fn key(scopes: Scopes, from_epoch: u64, until_epoch: u64, ended_slot: u64) -> KeyAccount {

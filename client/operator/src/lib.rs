@@ -13,6 +13,7 @@
 //! * [`steps`]: what an agent needs next; [`setup`]: the way from a wallet to the first batch; [`holdings`]: what a wallet holds and what comes back to it
 //! * [`facts`]: stake and lease as they count now; [`health`]: what is well and what is not; [`identity`]: who owns an agent, who signs for it
 //! * [`message`]: messages of an agent, made and judged; [`log`]: the log of messages
+//! * [`register`]: becoming an agent; [`registration`]: where its node is, in the file that its owner hosts
 //! * [`node`]: the local API of an agent's mesh node, and who signs its deals
 //! * [`inspect`]: every field of messages, entries, batches, accounts and transactions
 //! * [`Sent`], [`Attempt`]: the outcome of a transaction
@@ -38,6 +39,7 @@ pub mod log;
 pub mod message;
 pub mod node;
 pub mod register;
+pub mod registration;
 pub mod reputation;
 pub mod setup;
 pub mod stake;

@@ -4,8 +4,9 @@ use crate::done;
 use crate::error::{Error, Refusal, Result};
 use crate::files;
 use crate::operator::{Operator, Wallet};
+use crate::registration::{self, MAX_ADDRESSES, MAX_FILE, MeshAddress};
 use crate::send::{Attempt, Sent};
-use serde_json::{Value, json};
+use serde_json::json;
 use solana_keypair::Keypair;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,6 @@ use zx1_chain::rpc::{Flow, Intent};
 use zx1_chain::sati::NewAgent;
 use zx1_home::files::{create, folder_of, make_folder};
 use zx1_protocol::ids::AgentId;
-
-/// Largest registration file in bytes.
-const MAX_FILE: u64 = 1 << 20;
-
-/// The service by which others find the agent on the mesh (protocol.md, 4.1).
-const MESH_SERVICE: &str = "zerox1-mesh";
-const MESH_VERSION: &str = "1";
 
 /// Most bytes that SATI takes, and most entries of metadata ([`NewAgent`]).
 mod limits {
@@ -45,18 +39,18 @@ pub struct Request {
     pub description: String,
     /// Address of a picture; goes into the registration file.
     pub image: String,
-    /// libp2p addresses at which the mesh reaches it; they go into the registration file.
-    pub endpoints: Vec<String>,
+    /// Where the mesh reaches its node; they go into the registration file.
+    pub endpoints: Vec<MeshAddress>,
     pub metadata: Vec<(String, String)>,
     /// Whether its NFT can never be moved.
     pub soulbound: bool,
 }
 
 impl Request {
-    /// SATI's limits and the form of the endpoints, before anything is asked or read.
+    /// SATI's limits and the number of addresses, before anything is asked or read.
     ///
     /// # Errors
-    /// 7503, 7507 and 7508.
+    /// 7507, 7508 and 7516.
     pub fn check(&self) -> Result<()> {
         let of_entries = self.metadata.iter().flat_map(|(key, value)| {
             [("A metadata key", key, limits::KEY), ("A metadata value", value, limits::VALUE)]
@@ -76,7 +70,11 @@ impl Request {
         if found > limit {
             return Err(Refusal::TooManyMetadata { found, limit }.into());
         }
-        self.endpoints.iter().try_for_each(|endpoint| check_multiaddr(endpoint))
+        let (found, limit) = (self.endpoints.len(), MAX_ADDRESSES);
+        if found > limit {
+            return Err(Refusal::TooManyAddresses { found, limit }.into());
+        }
+        Ok(())
     }
 
     /// Refuses a path that holds anything else than this registration file.
@@ -85,7 +83,7 @@ impl Request {
     /// 7405 when it does, 7406 when it cannot be read.
     pub fn check_file(&self, path: &Path) -> Result<()> {
         let source = || io::Error::from(io::ErrorKind::AlreadyExists);
-        match files::read(path, MAX_FILE)? {
+        match files::read(path, MAX_FILE as u64)? {
             Some(bytes) if bytes != self.file().as_bytes() => {
                 Err(Error::WriteFailed { path: path.to_owned(), source: source() })
             }
@@ -108,18 +106,12 @@ impl Request {
 
     /// The registration file: what the owner hosts (protocol.md, 4.1).
     pub fn file(&self) -> String {
-        let services: Vec<Value> = self
-            .endpoints
-            .iter()
-            .map(|endpoint| json!({ "name": MESH_SERVICE, "endpoint": endpoint, "version": MESH_VERSION }))
-            .collect();
-        let file = json!({
+        registration::text(&json!({
             "name": self.name,
             "description": self.description,
             "image": self.image,
-            "services": services,
-        });
-        format!("{file:#}\n")
+            "services": registration::services_of(&self.endpoints),
+        }))
     }
 }
 
@@ -133,18 +125,6 @@ pub fn usual_file(home: &Path, name: &str) -> PathBuf {
 fn file_name(name: &str) -> String {
     let safe = |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '_' };
     name.chars().map(safe).collect::<String>().trim_start_matches('.').to_owned()
-}
-
-/// A multiaddr begins with a slash and names protocols with their values; more only its own software knows.
-fn check_multiaddr(text: &str) -> Result<()> {
-    let parts: Vec<&str> = text.split('/').skip(1).collect();
-    let first = ["ip4", "ip6", "dns", "dns4", "dns6", "dnsaddr"];
-    let fits = text.starts_with('/')
-        && parts.len() >= 2
-        && parts.iter().all(|part| !part.is_empty())
-        && parts.first().is_some_and(|part| first.contains(part))
-        && !text.contains(char::is_whitespace);
-    if fits { Ok(()) } else { Err(Refusal::BadMultiaddr { text: text.to_owned() }.into()) }
 }
 
 /// A registration that is ready to be sent.
@@ -208,16 +188,17 @@ impl Pending<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use solana_signer::Signer as _;
 
     #[test]
-    fn multiaddrs_are_told_from_other_addresses() {
-        for good in ["/ip4/203.0.113.7/tcp/4001", "/dns/a.example/udp/1/quic-v1", "/ip6/::1/tcp/1"] {
-            assert!(check_multiaddr(good).is_ok(), "{good}");
-        }
-        for bad in ["", "/", "/ip4", "/ip4/", "https://a.example", "203.0.113.7:4001", "/ip4/1.2.3.4/tcp/ 1"]
-        {
-            assert!(check_multiaddr(bad).is_err(), "{bad}");
-        }
+    fn the_file_names_each_address_once_and_there_are_at_most_eight() {
+        let key = Keypair::new_from_array([3; 32]).pubkey();
+        let address = |port: usize| MeshAddress::of(&format!("/ip4/203.0.113.7/tcp/{port}"), &key).unwrap();
+        let mut request = Request { endpoints: (1..=8).map(address).collect(), ..Request::default() };
+        request.check().unwrap();
+        assert_eq!(registration::mesh_addresses(request.file().as_bytes()).unwrap(), request.endpoints);
+        request.endpoints.push(address(9));
+        assert_eq!(request.check().unwrap_err().code(), 7516);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! to the checked address: a name that resolves to another address the second time gains nothing.
 
 use std::io::{self, Error, ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::error::{Result, SandboxError};
+use zx1_net::is_public;
 
 /// Longest request head, bytes.
 const HEAD_MAX: usize = 16 << 10;
@@ -55,46 +56,6 @@ impl HostList {
             None => host == allowed,
         })
     }
-}
-
-/// Addresses of the public internet: not loopback, link-local, private, shared, multicast, reserved, or a way
-/// of writing one of those in IPv6.
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    !(address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_broadcast()
-        || address.is_multicast()
-        || address.is_documentation()
-        || a == 0
-        || a >= 240
-        || (a == 100 && (64..128).contains(&b))
-        || (a == 192 && b == 0 && c == 0)
-        || (a == 192 && b == 88 && c == 99)
-        || (a == 198 && (18..20).contains(&b)))
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [first, second, ..] = address.segments();
-    let [.., y, z] = address.segments();
-    let embedded = Ipv4Addr::from((u32::from(y) << 16) | u32::from(z));
-    if address.to_ipv4_mapped().is_some() || (first, second) == (0x64, 0xff9b) {
-        return is_public_v4(embedded);
-    }
-    // Only 2000::/3 is given out; of it not documentation, 6to4, Teredo and other protocol ranges.
-    first & 0xe000 == 0x2000
-        && (first, second) != (0x2001, 0x0db8)
-        && first != 0x2002
-        && !(first == 0x2001 && second < 0x0200)
-        && first != 0x3fff
 }
 
 /// How names become addresses; tests bring their own.
@@ -313,20 +274,6 @@ fn relay(client: TcpStream, server: TcpStream) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_addresses_of_the_public_internet_count() {
-        let not_public = "127.0.0.1 127.9.9.9 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 \
-            100.64.0.1 0.0.0.0 255.255.255.255 224.0.0.1 192.0.0.8 198.18.0.1 240.0.0.1 192.88.99.1 \
-            203.0.113.1 ::1 :: fe80::1 fc00::1 fd12::1 ff02::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 \
-            64:ff9b::7f00:1 2001:db8::1 2002:7f00:1:: 2001::1 ::127.0.0.1 3fff::1";
-        for address in not_public.split_whitespace() {
-            assert!(!is_public(address.parse().unwrap()), "{address}");
-        }
-        for address in ["1.1.1.1", "151.101.2.132", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"] {
-            assert!(is_public(address.parse().unwrap()), "{address}");
-        }
-    }
 
     #[test]
     fn a_list_takes_names_and_no_addresses() {

@@ -7,8 +7,10 @@ use crate::inbox;
 use crate::notary::line::{Line, chosen_in};
 use crate::notary::rows::Rows;
 use crate::transcript;
+use crate::watch::Watch;
 use crate::words::Words;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,12 +18,16 @@ use tokio::sync::broadcast;
 use zx1_home::Clock;
 use zx1_log::{Admitted, Appended, LogHandle};
 use zx1_mesh::conversation::{ConversationError, Conversations, envelope_hash};
+use zx1_mesh::defaults::{MAX_WINDOWS, WINDOW_LIFE};
 use zx1_mesh::notary::{Search, Stage};
 use zx1_mesh::validate::Message;
+use zx1_mesh::wire::peer_of_key;
 use zx1_operator::node::wire::News;
 use zx1_protocol::behavior_batch::Direction;
+use zx1_protocol::channel::{Channel, channel_of};
 use zx1_protocol::envelope::{Envelope, MsgType};
 use zx1_protocol::ids::AgentId;
+use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::units::Epoch;
 
 /// One agent, as its node keeps it.
@@ -36,6 +42,7 @@ pub struct Agent {
     /// What the notary's part has to look at.
     line: Line,
     heard: Mutex<Heard>,
+    watch: Mutex<Watch>,
     news: broadcast::Sender<Arc<News>>,
     /// Counts news that have no number of their own.
     count: AtomicU64,
@@ -69,6 +76,7 @@ impl Agent {
             rows: Mutex::new(rows),
             line: Line::default(),
             heard: Mutex::new(Heard::new(id)),
+            watch: Mutex::default(),
             news,
             count: AtomicU64::new(0),
         };
@@ -94,6 +102,26 @@ impl Agent {
                 said_again(&mut deals, &rows, envelope, direction, at);
             },
         )
+    }
+
+    /// Who sent what the log took so recently that copies of it could still come, with the nonces that it remembers of
+    /// them. Blocks.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn recent_nonces(&self) -> Result<Vec<(AgentId, Channel, SeenNonces)>> {
+        let since = self.now().saturating_sub(WINDOW_LIFE);
+        let mut authors = BTreeSet::new();
+        let all = |envelope: &Envelope<'_>, direction, at| {
+            if direction == Direction::Received && at >= since && authors.len() < MAX_WINDOWS {
+                authors.insert((envelope.header.sender(), channel_of(envelope.header.msg_type)));
+            }
+        };
+        transcript::each(&self.log.reader(), Epoch::from_unix_micros(since), |_| true, all)?;
+        let seen = |(author, channel)| -> Result<_> {
+            Ok((author, channel, self.log.seen_nonces(&author, channel)?))
+        };
+        authors.into_iter().map(seen).collect()
     }
 
     /// Puts in line what had no room there, from the log. Blocks.
@@ -172,6 +200,11 @@ impl Agent {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Which agents were heard and have not left.
+    pub fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// News from here on.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<News>> {
         self.news.subscribe()
@@ -191,6 +224,10 @@ impl Agent {
             return;
         }
         self.deal_with(&envelope, message, now);
+        let sender = envelope.header.sender();
+        if sender != self.id {
+            self.watch().heard(sender, peer_of_key(&message.author), now);
+        }
         let heard = self.heard().take(&envelope, &message.author, now);
         if let Some(place) = admitted.logged {
             let shown = inbox::of_envelope(&envelope, place, now);

@@ -1,4 +1,4 @@
-//! BEACON: at join, after a change of key or standing, and every ten minutes; the answer to a search for what this agent
+//! BEACON: at join, after a change of the key's account or of standing, and every ten minutes; the answer to a search for what this agent
 //! advertises.
 
 use crate::agent::Agent;
@@ -14,6 +14,7 @@ use zx1_protocol::beacon::Beacon;
 use zx1_protocol::channel::channel_of;
 use zx1_protocol::envelope::{BROADCAST, MsgType};
 use zx1_protocol::ids::ConversationId;
+use zx1_protocol::keys::AgentKey;
 
 /// How often it is looked whether one is due.
 const LOOK: Duration = Duration::from_millis(500);
@@ -25,6 +26,8 @@ struct Schedule {
     beacon: Option<u64>,
     answered: Option<u64>,
     could_send: bool,
+    /// The node's key as the chain had it.
+    key: Option<AgentKey>,
 }
 
 impl Schedule {
@@ -36,6 +39,13 @@ impl Schedule {
         }
         self.could_send = can_send;
         can_send && self.due <= now && is_past(self.beacon, now)
+    }
+
+    /// The key's account is another one than before, such as one that was listed anew: the others learn it from a BEACON.
+    fn look_at_key(&mut self, key: Option<AgentKey>, now: u64) {
+        if key.is_some() && key != self.key {
+            (self.due, self.key) = (self.due.min(now), key);
+        }
     }
 
     fn sent(&mut self, now: u64, spread: u64) {
@@ -73,6 +83,7 @@ pub async fn run(
         let is_heard = peers.iter().any(|peer| peer.mesh.contains(&topic));
         let can_send = is_heard && cluster.check_standing().is_ok() && pen.signs(MsgType::Beacon);
         let now = agent.now();
+        schedule.look_at_key(cluster.own_key(&pen.key()), now);
         if schedule.is_due(can_send, now) {
             let payload =
                 Beacon { agent_id: agent.id(), verifying_key: pen.key(), name: agent.name() }.to_bytes();
@@ -110,6 +121,7 @@ async fn say(node: &Node, pen: &Pen, msg_type: MsgType, payload: Vec<u8>) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zx1_protocol::units::Epoch;
 
     #[test]
     fn a_beacon_goes_out_at_join_then_every_ten_minutes_and_never_twice_in_thirty_seconds() {
@@ -128,5 +140,32 @@ mod tests {
         assert!(!schedule.is_due(false, now + 1));
         assert!(!schedule.is_due(true, now + 29_999_999), "too soon after the last one");
         assert!(schedule.is_due(true, now + 30_000_000), "it was away, and is back");
+    }
+
+    #[test]
+    fn a_beacon_goes_out_at_once_when_the_agent_is_back_or_its_key_has_changed() {
+        let public = ed25519_dalek::SigningKey::from_bytes(&[5; 32]).verifying_key().to_bytes();
+        let key =
+            |from| AgentKey { from: Epoch(from), ..crate::judge::of_any_scope(&public.into()).unwrap() };
+        let (mut schedule, mut now) = (Schedule::default(), 1_000_000_000);
+        schedule.look_at_key(Some(key(5)), now);
+        assert!(schedule.is_due(true, now));
+        schedule.sent(now, 0);
+        now += 60_000_000;
+        // Deactivated for a minute, then paid again.
+        assert!(!schedule.is_due(true, now) && !schedule.is_due(false, now));
+        now += 60_000_000;
+        assert!(schedule.is_due(true, now));
+        schedule.sent(now, 0);
+        now += 40_000_000;
+        schedule.look_at_key(Some(key(5)), now);
+        schedule.look_at_key(None, now);
+        assert!(!schedule.is_due(true, now), "it is the same key, or the cluster was away");
+        schedule.look_at_key(Some(key(6)), now);
+        assert!(schedule.is_due(true, now));
+        schedule.sent(now, 0);
+        schedule.look_at_key(Some(key(7)), now + 1);
+        assert!(!schedule.is_due(true, now + 1), "others take one in thirty seconds");
+        assert!(schedule.is_due(true, now + 30_000_000));
     }
 }

@@ -57,6 +57,9 @@ pub struct NodeArgs {
     /// What the agent calls itself on the mesh
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub name: String,
+    /// Registration file into which the node writes its addresses [default: registration.json in the agent's folder]
+    #[arg(long, value_name = "PATH", env = "ZX1_NODE_REGISTRATION_FILE")]
+    pub registration_file: Option<PathBuf>,
     /// How the log is written: text or json
     #[arg(
         long,
@@ -84,6 +87,9 @@ pub struct NodeArgs {
     /// Key where nothing else names one; zx1 node run passes it
     #[arg(long, value_name = "PATH", hide = true)]
     pub default_keypair: Option<PathBuf>,
+    /// Registration file where no option names one; zx1 node run passes it
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub default_registration_file: Option<PathBuf>,
     /// Folder where nothing else names one; zx1 node run passes it
     #[arg(long, value_name = "DIR", hide = true)]
     pub default_home: Option<PathBuf>,
@@ -139,6 +145,11 @@ impl NodeArgs {
             relay: self.relay,
             mode: if self.dev { Mode::Dev } else { Mode::Enforced },
             name: self.name.clone(),
+            registration: self
+                .registration_file
+                .as_ref()
+                .or(self.default_registration_file.as_ref())
+                .map(|path| expand_home(&path.to_string_lossy())),
         })
     }
 
@@ -207,6 +218,11 @@ mod tests {
         assert_eq!((config.url.as_str(), config.keypair.to_str()), ("testnet", Some("/mine")));
         assert!(!config.mdns && config.relay && config.mode == Mode::Dev);
         assert!(!configured(&format!("{zx1} --default-url-unasked")).unwrap().may_be_mainnet);
+        let file = |line: &str| configured(&format!("{zx1}{line}")).unwrap().registration;
+        assert_eq!(file(""), None);
+        assert_eq!(file(" --default-registration-file /r").unwrap().to_str(), Some("/r"));
+        let both = file(" --default-registration-file /r --registration-file /own");
+        assert_eq!(both.unwrap().to_str(), Some("/own"));
     }
 
     #[test]

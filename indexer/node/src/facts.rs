@@ -2,7 +2,8 @@
 
 use crate::clock::NodeClock;
 use crate::defaults::{
-    CHAIN_EVERY, CHAIN_STALE, CHAIN_WITHIN, LOOKUPS_EVERY, MAX_RECIPIENTS, RECIPIENT_LIFE, STANDING_EVERY,
+    CHAIN_EVERY, CHAIN_STALE, CHAIN_WITHIN, LOOKUPS_EVERY, MAX_RECIPIENTS, MIN_STAKE_EVERY,
+    MIN_STAKE_EVERY_LOCAL, RECIPIENT_LIFE, STANDING_AWAY_EVERY, STANDING_EVERY,
 };
 use crate::error::{Error, Result};
 use crate::judge::{Judge, reckoned};
@@ -20,6 +21,7 @@ use zx1_mesh::senders::Batch;
 use zx1_mesh::wire::peer_of_key;
 use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::keys::{AgentKey, Scopes};
+use zx1_protocol::lease::Lease;
 use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
 
 /// The cluster, as the node sees it.
@@ -124,6 +126,28 @@ impl Cluster {
         }
     }
 
+    /// The client of this cluster.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether it is a local one, whose agents are on this machine.
+    pub fn is_local(&self) -> bool {
+        self.is_local
+    }
+
+    /// The lease of an agent that may send now, as the chain has it; `None` when its messages are dropped.
+    pub fn live_lease(&self, standing: Option<Standing>) -> Option<Lease> {
+        let facts = facts_of(standing?);
+        facts.check_standing(self.state().min_stake, self.epoch()).ok()?;
+        facts.lease
+    }
+
+    /// The present epoch.
+    pub fn epoch(&self) -> Epoch {
+        Epoch::from_unix_micros(self.clock.unix_micros())
+    }
+
     /// Whether there are no gates, so that the chain is not asked who somebody is.
     pub fn is_dev(&self) -> bool {
         self.judge.mode() == Mode::Dev
@@ -175,7 +199,16 @@ impl Cluster {
     pub async fn follow(self: Arc<Self>, cancel: CancellationToken) {
         let mut ticks = interval(CHAIN_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let every = if self.is_local { MIN_STAKE_EVERY_LOCAL } else { MIN_STAKE_EVERY };
+        let mut configured = Instant::now();
         while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
+            if configured.elapsed() >= every {
+                configured = Instant::now();
+                // Without an answer the last one serves.
+                if let Ok(Ok(config)) = timeout(CHAIN_WITHIN, self.client.config()).await {
+                    self.state().min_stake = MicroUsdc(config.min_stake);
+                }
+            }
             match timeout(CHAIN_WITHIN, self.client.time()).await {
                 Ok(Ok(time)) => {
                     if self.is_local {
@@ -244,9 +277,11 @@ impl Cluster {
 
     /// Reads this agent's own standing, until cancelled.
     pub async fn watch_own(self: Arc<Self>, agent: AgentId, key: WalletKey, cancel: CancellationToken) {
-        let mut ticks = interval(STANDING_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while cancel.run_until_cancelled(ticks.tick()).await.is_some() {
+        loop {
+            let pause = if self.state().missing.is_some() { STANDING_AWAY_EVERY } else { STANDING_EVERY };
+            if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
             self.read_own(agent, key).await;
         }
     }
@@ -257,7 +292,7 @@ impl Cluster {
         let Ok(Ok(found)) = timeout(CHAIN_WITHIN, self.client.standings(&wanted)).await else { return };
         let standing = found.into_iter().next().and_then(|(_, standing)| standing);
         let own_key = standing.as_ref().and_then(|it| it.keys.first().copied());
-        let epoch = Epoch::from_unix_micros(self.clock.unix_micros());
+        let epoch = self.epoch();
         let mut state = self.state();
         let missing = missing(standing, state.min_stake, epoch, &key);
         if missing != state.missing && self.judge.mode() == Mode::Enforced {

@@ -98,6 +98,11 @@ impl Heard {
         }
     }
 
+    /// The agent left: its adverts, name and peers go. What others rated stays, as that was theirs to say.
+    pub fn forget(&mut self, agent: &AgentId) {
+        self.agents.remove(agent);
+    }
+
     fn advertised(&mut self, sender: AgentId, advert: &Advertise<'_>, said: u64, now: u64) -> bool {
         // From the sender's clock where that is earlier: a copy lives no longer than the original.
         let ends = said.min(now).saturating_add(life(advert.ttl));
@@ -283,6 +288,19 @@ mod tests {
         assert_eq!(wanted(&heard, &["z"], NOW + 2), 2);
         hear(&mut heard, AgentId([2; 32]), MsgType::Advertise, &advert(&["z"], "", 0), NOW + 3);
         assert_eq!(wanted(&heard, &["z"], NOW + 3), 1);
+    }
+
+    #[test]
+    fn with_an_agent_its_adverts_and_peers_go_until_it_is_heard_again() {
+        let mut heard = Heard::new(ME);
+        let other = AgentId([2; 32]);
+        hear(&mut heard, other, MsgType::Advertise, &advert(&["a"], "", 3_600), NOW);
+        hear(&mut heard, AgentId([3; 32]), MsgType::Advertise, &advert(&["a"], "", 3_600), NOW);
+        heard.forget(&other);
+        assert_eq!(heard.adverts(&[], NOW).len(), 1);
+        assert!(heard.peers_of(&other).is_empty() && heard.agents().len() == 1);
+        hear(&mut heard, other, MsgType::Advertise, &advert(&["b"], "", 3_600), NOW + 1);
+        assert_eq!(heard.adverts(&["b".to_owned()], NOW + 1).len(), 1);
     }
 
     #[test]

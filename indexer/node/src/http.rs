@@ -19,6 +19,7 @@ use crate::notary::Notary;
 use crate::notary::ways::Live;
 use crate::outbox::Sender;
 use crate::pen::Pen;
+use crate::registration::Registrar;
 use crate::signers::Signers;
 use axum::Router;
 use axum::body::Body;
@@ -53,6 +54,7 @@ pub struct Inner {
     pub sender: Arc<Sender>,
     pub notary: Arc<Notary<Live>>,
     pub signers: Arc<Signers>,
+    pub registrar: Arc<Registrar>,
     pub acknowledged: Arc<Mutex<Acknowledged>>,
     pub metrics: Metrics,
     pub token: String,

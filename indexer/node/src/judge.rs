@@ -21,6 +21,7 @@ use zx1_mesh::wire::peer_of_key;
 use zx1_protocol::channel::Channel;
 use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::keys::{AgentKey, OPEN, Scopes};
+use zx1_protocol::nonce::SeenNonces;
 use zx1_protocol::signature::PublicKey;
 use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::validate;
@@ -145,6 +146,12 @@ impl Judge {
     pub fn failed(&self, id: u64) {
         let now = self.clock.unix_micros();
         self.inner().intake.failed(id, now);
+    }
+
+    /// What the log remembers of an author's nonces, before its first message is judged.
+    pub fn restore(&self, author: &AgentId, channel: Channel, seen: SeenNonces) {
+        let now = self.clock.unix_micros();
+        self.inner().intake.windows().restore(author, channel, seen, now);
     }
 
     /// A peer is gone, and a new connection of it begins with its full rate.
@@ -381,6 +388,17 @@ mod tests {
         let again = judge.judge(&message(MsgType::Advertise, Channel::Broadcast, 1, &signing())).await;
         assert!(matches!(again, Verdict::Ignore(_)), "{again:?}");
         assert_eq!(judge.tally().accepted, 1);
+    }
+
+    #[tokio::test]
+    async fn what_the_log_has_is_a_replay_after_a_restart() {
+        let (judge, ..) = judge(Mode::Dev);
+        let seen = SeenNonces::none(Channel::Broadcast).accept(7).unwrap();
+        judge.restore(&OTHER, Channel::Broadcast, seen);
+        let copy = message(MsgType::Advertise, Channel::Broadcast, 7, &signing());
+        assert!(matches!(judge.judge(&copy).await, Verdict::Ignore(_)));
+        let next = message(MsgType::Advertise, Channel::Broadcast, 8, &signing());
+        assert_eq!(judge.judge(&next).await, Verdict::Accept);
     }
 
     #[tokio::test]

@@ -9,6 +9,9 @@
 //! | [`notary`] | notaries of tasks, as a party and as one; ratings |
 //! | [`transcript`] | the log as the envelopes that travelled |
 //! | [`heard`], [`beacon`] | adverts, names and ratings of others; this agent's own presence |
+//! | [`watch`], [`departures`] | whose agents left, and what goes with them |
+//! | [`walk`], [`first_peers`] | first peers from the registry |
+//! | [`hosted`], [`registration`] | registration files: those of others, and the agent's own |
 //! | [`agent`] | log, deals and news of one agent |
 //! | [`http`], [`local`], [`metrics`] | the local API |
 //! | [`cli`], [`server`], [`clock`], [`defaults`] | options; all of it, started and stopped |
@@ -21,9 +24,12 @@ pub mod beacon;
 pub mod cli;
 pub mod clock;
 pub mod defaults;
+pub mod departures;
 pub mod error;
 pub mod facts;
+pub mod first_peers;
 pub mod heard;
+pub mod hosted;
 pub mod http;
 pub mod inbox;
 pub mod judge;
@@ -33,10 +39,13 @@ pub mod metrics;
 pub mod notary;
 pub mod outbox;
 pub mod pen;
+pub mod registration;
 pub mod server;
 pub mod signers;
 pub mod store;
 pub mod transcript;
+pub mod walk;
+pub mod watch;
 pub mod words;
 
 pub use error::{Error, Result};

@@ -1,6 +1,9 @@
 //! Metrics for Prometheus, served at /metrics: requests, what was taken and dropped and why, and libp2p's own.
 
+use crate::facts::Cluster;
+use crate::first_peers::FirstPeers;
 use crate::judge::Judge;
+use crate::registration::Registrar;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use prometheus_client::collector::Collector;
@@ -27,7 +30,17 @@ pub struct Unfinished {
     /// For the transport.
     pub registry: Registry,
     http: Figures,
-    node: Arc<OnceLock<Node>>,
+    parts: Arc<OnceLock<Parts>>,
+}
+
+/// What is counted once the node has started.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Parts {
+    pub node: Node,
+    pub cluster: Arc<Cluster>,
+    pub registrar: Arc<Registrar>,
+    pub first_peers: Arc<FirstPeers>,
 }
 
 impl Unfinished {
@@ -36,14 +49,14 @@ impl Unfinished {
         let mut registry = Registry::default();
         let own = figures::of_server(&mut registry, "zx1_node", env!("CARGO_PKG_VERSION"));
         let http = Figures::new(own);
-        let node = Arc::new(OnceLock::new());
-        registry.register_collector(Box::new(Mesh { judge, node: Arc::clone(&node) }));
-        Self { registry, http, node }
+        let parts = Arc::new(OnceLock::new());
+        registry.register_collector(Box::new(Mesh { judge, parts: Arc::clone(&parts) }));
+        Self { registry, http, parts }
     }
 
     /// Of the running node.
-    pub fn finish(self, node: Node) -> Metrics {
-        let _ = self.node.set(node);
+    pub fn finish(self, parts: Parts) -> Metrics {
+        let _ = self.parts.set(parts);
         Metrics { registry: Arc::new(self.registry), http: self.http }
     }
 }
@@ -58,7 +71,7 @@ impl Metrics {
 /// Counters that the judge and the transport keep themselves.
 struct Mesh {
     judge: Arc<Judge>,
-    node: Arc<OnceLock<Node>>,
+    parts: Arc<OnceLock<Parts>>,
 }
 
 impl fmt::Debug for Mesh {
@@ -105,7 +118,31 @@ impl Collector for Mesh {
             let labels = [("reason", name)];
             ConstCounter::new(count).encode(refused.encode_family(&labels)?)?;
         }
-        let Some(node) = self.node.get() else { return Ok(()) };
+        let Some(Parts { node, cluster, registrar, first_peers }) = self.parts.get() else { return Ok(()) };
+        let standing = ConstGauge::new(i64::from(cluster.check_standing().is_ok()));
+        let help = "1 while other nodes take this agent's messages, 0 while it sends nothing";
+        standing.encode(encoder.encode_descriptor(
+            "zx1_node_standing",
+            help,
+            None,
+            standing.metric_type(),
+        )?)?;
+        let outdated = ConstGauge::new(i64::from(registrar.is_outdated()));
+        let help = "1 while the hosted registration file does not name the node's addresses";
+        outdated.encode(encoder.encode_descriptor(
+            "zx1_node_registration_outdated",
+            help,
+            None,
+            outdated.metric_type(),
+        )?)?;
+        let searches = ConstCounter::new(first_peers.searches());
+        let help = "Searches for first peers in the registry";
+        searches.encode(encoder.encode_descriptor(
+            "zx1_node_registry_searches",
+            help,
+            None,
+            searches.metric_type(),
+        )?)?;
         let help = "What the transport dropped, by reason";
         let mut dropped = encoder.encode_descriptor(
             "zx1_node_transport_dropped",

@@ -4,8 +4,10 @@ use crate::agent::Agent;
 use crate::beacon;
 use crate::clock::NodeClock;
 use crate::defaults::{CONNECTIONS, LOG_PATIENCE, REQUEST_WITHIN, WRITE_WITHIN};
+use crate::departures;
 use crate::error::{Error, Result};
 use crate::facts::Cluster;
+use crate::first_peers::FirstPeers;
 use crate::http::{App, Inner};
 use crate::inbox::Acknowledged;
 use crate::judge::{Judge, ScoreChange};
@@ -17,6 +19,7 @@ use crate::notary::rows::Disk;
 use crate::notary::ways::Live;
 use crate::outbox::Sender;
 use crate::pen::{Pen, blocking};
+use crate::registration::Registrar;
 use crate::signers::Signers;
 use crate::store::Store;
 use libp2p::Multiaddr;
@@ -42,6 +45,10 @@ use zx1_server::serve::{Bounds, listen};
 
 /// The file in which peers are remembered.
 const PEERS_FILE: &str = "node.peers";
+/// The file that remembers which peers are whose.
+const AGENTS_FILE: &str = "node.agents";
+/// The registration file in the agent's folder, where no other is named.
+const REGISTRATION_FILE: &str = "registration.json";
 
 /// What a node is started with.
 #[derive(Debug, Clone)]
@@ -65,6 +72,8 @@ pub struct Config {
     pub mode: Mode,
     /// What the agent calls itself in BEACONs.
     pub name: String,
+    /// The registration file that the node keeps; without one it lies in the agent's folder.
+    pub registration: Option<PathBuf>,
 }
 
 /// A running node.
@@ -112,10 +121,15 @@ impl Server {
         let cluster = Cluster::start(client, network.public.is_none(), clock, Arc::clone(&judge)).await?;
         let cluster = Arc::new(cluster);
         let (id, name, at) = (config.agent, config.name.clone(), folder.clone());
+        let restored = Arc::clone(&judge);
         let (agent, stored, disk) = blocking(move || {
             let log = LogHandle::open(&at, id, LOG_PATIENCE)?;
             let (disk, rows) = Disk::open(&at)?;
-            Ok((Agent::open(id, name, log, timed, rows)?, Store::open(&at)?, disk))
+            let agent = Agent::open(id, name, log, timed, rows)?;
+            for (author, channel, seen) in agent.recent_nonces()? {
+                restored.restore(&author, channel, seen);
+            }
+            Ok((agent, Store::open(&at)?, disk))
         })
         .await?;
         let agent = Arc::new(agent);
@@ -124,12 +138,24 @@ impl Server {
         let settings = settings(&config, pair, folder.join(PEERS_FILE));
         let (node, events) =
             Node::start(settings, Arc::clone(&judge), keeper, Some(&mut unfinished.registry)).await?;
-        let metrics = unfinished.finish(node.clone());
-
+        let first_peers = Arc::new(FirstPeers::new(config.agent, Arc::clone(&cluster), node.clone()));
         let signers = Arc::new(Signers::default());
         let pen = Pen::new(Arc::clone(&agent), Arc::clone(&cluster), wallet, Arc::clone(&signers));
         let pen = Arc::new(pen);
         cluster.read_own(config.agent, pen.key()).await;
+        let registrar = Arc::new(Registrar::new(
+            (config.agent, config.name.clone()),
+            pen.key(),
+            config.registration.clone().unwrap_or_else(|| folder.join(REGISTRATION_FILE)),
+            Arc::clone(&cluster),
+            node.clone(),
+        ));
+        let metrics = unfinished.finish(metrics::Parts {
+            node: node.clone(),
+            cluster: Arc::clone(&cluster),
+            registrar: Arc::clone(&registrar),
+            first_peers: Arc::clone(&first_peers),
+        });
         let sender = Arc::new(Sender::new(
             Arc::clone(&agent),
             Arc::clone(&cluster),
@@ -163,6 +189,7 @@ impl Server {
             sender: Arc::clone(&sender),
             notary: Arc::clone(&notary),
             signers,
+            registrar: Arc::clone(&registrar),
             acknowledged: Arc::new(Mutex::new(Acknowledged::new(&folder))),
             metrics: metrics.clone(),
             token,
@@ -182,6 +209,10 @@ impl Server {
         jobs.spawn(|cancel| Arc::clone(&cluster).watch_own(config.agent, key, cancel));
         jobs.spawn(|cancel| Arc::clone(&sender).run(cancel));
         jobs.spawn(|cancel| notary.run(cancel));
+        jobs.spawn(|cancel| registrar.run(cancel));
+        jobs.spawn(|cancel| first_peers.run(cancel));
+        let (left, chain, whose) = (Arc::clone(&agent), Arc::clone(&cluster), folder.join(AGENTS_FILE));
+        jobs.spawn(|cancel| departures::run(left, chain, node.clone(), whose, cancel));
         jobs.spawn(|cancel| beacon::run(Arc::clone(&agent), cluster, node.clone(), pen, cancel));
         jobs.spawn(|cancel| tell_scores(node.clone(), changes, cancel));
         jobs.spawn(|cancel| watch(agent, judge, sender, node.clone(), events, cancel));

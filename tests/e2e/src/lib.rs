@@ -8,6 +8,7 @@
 mod cluster;
 mod command;
 mod fault;
+mod hosting;
 mod owner;
 mod process;
 mod runtime;
@@ -15,6 +16,7 @@ mod runtime;
 pub use cluster::{Builder, Localnet};
 pub use command::{Output, Zx1};
 pub use fault::{Fault, FaultProxy};
-pub use owner::{Owner, path, text, wait_for_mesh};
+pub use hosting::{Hosting, Served};
+pub use owner::{NOWHERE, Owner, path, text, wait_for_mesh};
 pub use process::{Running, binary, wait_until};
 pub use zx1_fixtures::control::{Balance, Env, Fund, Jump, Refusal, Status, Wallet};

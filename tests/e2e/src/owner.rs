@@ -5,6 +5,9 @@ use crate::{Localnet, Running, Zx1, wait_until};
 use serde_json::Value;
 use std::path::Path;
 
+/// An address of a registration file at which nobody answers: nodes fetch such files.
+pub const NOWHERE: &str = "http://127.0.0.1:1/a.json";
+
 /// An agent with its command line and its node.
 pub struct Owner {
     /// Its command line.
@@ -20,12 +23,19 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Registers, lists keys, stakes 30 and pays one epoch. `keys` are files and the scopes that they get.
+    /// Registers, lists keys, stakes 30 and pays one epoch. `keys` are files and the scopes that they get. Nobody serves
+    /// its registration file.
     #[track_caller]
     pub fn new(net: &Localnet, index: usize, name: &str, keys: &[(&Path, &str)]) -> Self {
+        Self::hosted(net, index, name, keys, NOWHERE)
+    }
+
+    /// The same with the address of its registration file.
+    #[track_caller]
+    pub fn hosted(net: &Localnet, index: usize, name: &str, keys: &[(&Path, &str)], uri: &str) -> Self {
         let file = net.wallet_file(index);
         let zx1 = Zx1::new(net).keypair(&file);
-        let made = zx1.json(["register", "--name", name, "--uri", "https://example.org/a.json", "--yes"]);
+        let made = zx1.json(["register", "--name", name, "--uri", uri, "--yes"]);
         for (key, scopes) in keys {
             zx1.json(["keys", "add", path(key), "--scopes", scopes, "--yes"]);
         }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
 use std::path::PathBuf;
-use zx1_e2e::{Localnet, Owner, Zx1, path, text, wait_for_mesh, wait_until};
+use zx1_e2e::{Localnet, NOWHERE, Owner, Zx1, path, text, wait_for_mesh, wait_until};
 
 #[test]
 fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
@@ -128,7 +128,7 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
     // Registered, without stake: its node runs, says why nobody listens, and nobody does.
     let file = net.wallet_file(2);
     let zx1 = Zx1::new(&net).keypair(&file);
-    let made = zx1.json(["register", "--name", "carol", "--uri", "https://example.org/a.json", "--yes"]);
+    let made = zx1.json(["register", "--name", "carol", "--uri", NOWHERE, "--yes"]);
     zx1.json(["keys", "add", path(&file), "--scopes", "deal,peer", "--yes"]);
     let mint = text(&made["agent"]).to_owned();
     let mut carol =

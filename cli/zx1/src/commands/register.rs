@@ -15,6 +15,7 @@ use solana_address::Address;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use zx1_operator::register::{Registered, Request, usual_file};
+use zx1_operator::registration::MeshAddress;
 use zx1_operator::steps::Step;
 use zx1_operator::{Chain, Operator};
 use zx1_protocol::ids::AgentId;
@@ -26,7 +27,9 @@ Examples:
       --endpoint /ip4/203.0.113.7/tcp/4001 --description 'Fixes Makefiles'
 
 The agent is an NFT in your wallet; its holder owns the agent. zx1 writes the
-registration file, with the endpoint as the service zerox1-mesh; host it at --uri.
+registration file, with the endpoints as the service zerox1-mesh; host it at --uri.
+An endpoint without /p2p/ and a peer id gets the id of the peer key. Later the node
+writes its addresses into the file, and says when the hosted copy differs.
 Registration costs about 0.003 SOL. With --soulbound the NFT can never be moved,
 not even to rescue it from a stolen key. Next: list a key that acts for the agent
 (zx1 keys), lock its stake, pay its lease, open its chain of batches.";
@@ -48,7 +51,7 @@ pub(crate) struct Args {
     /// URL of an image for the registration file
     #[arg(long, default_value = "", hide_default_value = true)]
     image: String,
-    /// libp2p address of the agent on the mesh; can be repeated
+    /// libp2p address of the agent's node on the mesh; can be repeated up to 8 times
     #[arg(long, value_name = "MULTIADDR")]
     endpoint: Vec<String>,
     /// On-chain metadata, key up to 32 and value up to 200 bytes; can be repeated up to 10 times
@@ -68,13 +71,14 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args, context: &Context) -> Result<()> {
     let local = args.local.clone().unwrap_or_else(|| args.name.clone());
     check_name(&args.name, &local)?;
+    let endpoints = endpoints(&args.endpoint, context)?;
     let request = Request {
         name: args.name.clone(),
         symbol: args.symbol.clone(),
         uri: args.uri.clone(),
         description: args.description.clone(),
         image: args.image.clone(),
-        endpoints: args.endpoint.clone(),
+        endpoints,
         metadata: args.metadata.iter().map(|entry| key_value(entry)).collect::<Result<_>>()?,
         soulbound: args.soulbound,
     };
@@ -101,6 +105,17 @@ pub(super) fn check_name(name: &str, local: &str) -> Result<()> {
         return Ok(());
     };
     Err(Error::BadLocalName { name: local.to_owned(), why }.into())
+}
+
+/// Addresses with the peer key's id, where they have none.
+fn endpoints(texts: &[String], context: &Context) -> Result<Vec<MeshAddress>> {
+    let under = |key: Address| -> Result<Vec<MeshAddress>> {
+        Ok(texts.iter().map(|text| MeshAddress::of(text, &key)).collect::<zx1_operator::Result<_>>()?)
+    };
+    // Their form is looked at before a key is read, which is needed by few.
+    let checked = under(Address::default())?;
+    let is_whole = texts.iter().zip(&checked).all(|(text, address)| text == address.as_str());
+    if is_whole { Ok(checked) } else { under(context.message_key(false)?.address()) }
 }
 
 fn key_value(entry: &str) -> Result<(String, String)> {

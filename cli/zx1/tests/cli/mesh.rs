@@ -181,6 +181,7 @@ pub(crate) fn status() -> Value {
         "outbox": { "queued": 1, "sent": 0, "unanswered": 0 },
         "signer": true,
         "owns_log": true,
+        "registration": { "file": "/home/a/alice.json", "addresses": [], "hosted": "unknown" },
     })
 }
 

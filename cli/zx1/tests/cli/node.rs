@@ -254,6 +254,7 @@ log         written by this node
 listens on  /ip4/127.0.0.1/tcp/4001
             /ip4/127.0.0.1/udp/4001/quic-v1
 reached at  no known address
+hosted      not compared before an address is confirmed
 ";
 
 #[test]
@@ -262,6 +263,11 @@ fn the_status_is_one_screen_and_its_json_is_the_nodes() {
     Node::start(&home).says("GET /v1/status", mesh::status());
     assert_eq!(home.zx1(["node", "status"]).ok(), STATUS);
     assert_eq!(home.json(&["node", "status", AGENT]), mesh::status());
+}
+
+fn registration(hosted: &str, why: Option<&str>) -> Value {
+    let uri = "https://a.example/a.json";
+    json!({ "registration": { "file": "/home/a/alice.json", "addresses": [], "uri": uri, "hosted": hosted, "why": why } })
 }
 
 #[test]
@@ -286,6 +292,13 @@ fn a_status_says_what_is_wrong_and_the_next_step() {
         (json!({ "signer": false }), "not connected: deals wait for it", "next: zx1 node signer"),
         (json!({ "peers": 0 }), "peers       0", "next: start it with --bootstrap"),
         (json!({ "owns_log": false }), "written by another process", ""),
+        (registration("agrees", None), "hosted      /home/a/alice.json; the hosted copy agrees", ""),
+        (
+            registration("differs", Some("The hosted copy lacks 1 of 2 addresses.")),
+            "hosted      /home/a/alice.json; the hosted copy lacks 1 of 2 addresses",
+            "next: host the registration file at https://a.example/a.json",
+        ),
+        (registration("unread", Some("It is\u{1b}[2J away.")), "it is [2J away", "next: host"),
     ] {
         let home = mesh::home();
         let mut status = mesh::status();
@@ -818,15 +831,19 @@ fn the_nodes_program_gets_agent_cluster_key_and_folder() {
     let (folder, key) = (folder.to_str().unwrap(), key.to_str().unwrap());
     let front = ["--default-home", folder, "--default-url", "http://127.0.0.1:8899"];
     let keyed = [&front[..], &["--default-keypair", key]].concat();
-    assert_eq!(run(&["node", "run"]), [&keyed[..], &["--default-agent", OTHER]].concat());
-    assert_eq!(run(&["node", "run", "--dev"]), [&keyed[..], &["--default-agent", OTHER, "--dev"]].concat());
+    // The registration file that zx1 register wrote of an agent with a local name.
+    let file = format!("{folder}/registrations/alice.json");
+    let file = ["--default-registration-file", &file];
+    let alice = [&["--default-agent", OTHER], &file[..]].concat();
+    assert_eq!(run(&["node", "run"]), [&keyed[..], &alice].concat());
+    assert_eq!(run(&["node", "run", "--dev"]), [&keyed[..], &alice, &["--dev"]].concat());
     assert_eq!(
         run(&["node", "run", "--dev", "--agent", "alice"]),
-        [&keyed[..], &["--dev", "--agent", OTHER]].concat()
+        [&keyed[..], &file, &["--dev", "--agent", OTHER]].concat()
     );
     assert_eq!(run(&["node", "run", "--agent", AGENT]), [&keyed[..], &["--agent", AGENT]].concat());
     assert_eq!(run(&["node", "run", "--help"]), [&keyed[..], &["--help"]].concat());
-    let peer = [&front[..], &["--keypair", "peer.json", "--default-agent", OTHER]].concat();
+    let peer = [&front[..], &["--keypair", "peer.json"], &alice].concat();
     assert_eq!(run(&["node", "run", "--peer-key", "peer.json"]), peer);
 }
 

@@ -54,6 +54,7 @@ pub(super) enum Command {
     Block { peer: PeerId, until: u64, reply: Sender<()> },
     Unblock { peer: PeerId, reply: Sender<bool> },
     Forget { peer: PeerId, reply: Sender<()> },
+    Welcome { peer: PeerId, reply: Sender<()> },
     Standing { peer: PeerId, hundredths: i64, reply: Sender<()> },
     Stop { reply: Sender<Result<(), NodeError>> },
 }

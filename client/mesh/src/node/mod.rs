@@ -161,12 +161,21 @@ impl Node {
         self.ask(|reply| Command::Unblock { peer, reply }).await
     }
 
-    /// Forgets a peer's addresses and score, such as those of an agent that was deactivated.
+    /// Forgets a peer's addresses and score, such as those of an agent that was deactivated, and learns no addresses of
+    /// it until it is [welcome](Node::welcome). A connection stays.
     ///
     /// # Errors
     /// [`NodeError::Stopped`].
     pub async fn forget(&self, peer: PeerId) -> Result<(), NodeError> {
         self.ask(|reply| Command::Forget { peer, reply }).await
+    }
+
+    /// Learns the addresses of a peer again that was [forgotten](Node::forget).
+    ///
+    /// # Errors
+    /// [`NodeError::Stopped`].
+    pub async fn welcome(&self, peer: PeerId) -> Result<(), NodeError> {
+        self.ask(|reply| Command::Welcome { peer, reply }).await
     }
 
     /// Sets what the layers above add to a peer's score (P5), in hundredths of a point.

@@ -5,11 +5,12 @@
 use super::error::NodeError;
 use crate::addresses::without_peer;
 use crate::defaults::{
-    CARRIED_HALF_LIFE, MAX_ADDRESS_BYTES, MAX_BLOCKED, MAX_PEERS, MAX_PEERS_FILE, PEER_ADDRESSES,
+    CARRIED_HALF_LIFE, MAX_ADDRESS_BYTES, MAX_BLOCKED, MAX_FORGOTTEN, MAX_PEERS, MAX_PEERS_FILE,
+    PEER_ADDRESSES,
 };
 use libp2p::{Multiaddr, PeerId};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use zx1_home::files;
 
@@ -35,6 +36,8 @@ pub(crate) struct Peers {
     known: BTreeMap<PeerId, Known>,
     /// Until when they are blocked.
     blocked: BTreeMap<PeerId, u64>,
+    /// Peers whose addresses were forgotten, and of whom none are learned until they are welcome again.
+    forgotten: BTreeSet<PeerId>,
     changed: bool,
 }
 
@@ -42,7 +45,7 @@ impl Peers {
     /// Remembers where a peer can be dialled.
     pub(crate) fn learn(&mut self, peer: PeerId, address: &Multiaddr) {
         let address = without_peer(address);
-        if address.len() > MAX_ADDRESS_BYTES {
+        if address.len() > MAX_ADDRESS_BYTES || self.is_forgotten(&peer) {
             return;
         }
         let known = self.entry(peer);
@@ -93,9 +96,23 @@ impl Peers {
         peers.into_iter().map(|(peer, _)| *peer).collect()
     }
 
-    /// Forgets a peer, but not that it is blocked.
+    /// Forgets a peer, but not that it is blocked. What it says of itself while it stays connected is not learned.
     pub(crate) fn forget(&mut self, peer: &PeerId) {
         self.changed |= self.known.remove(peer).is_some();
+        self.forgotten.insert(*peer);
+        while self.forgotten.len() > MAX_FORGOTTEN {
+            self.forgotten.pop_first();
+        }
+    }
+
+    /// The peer's addresses are learned again.
+    pub(crate) fn welcome(&mut self, peer: &PeerId) {
+        self.forgotten.remove(peer);
+    }
+
+    /// Whether no addresses of a peer are learned.
+    pub(crate) fn is_forgotten(&self, peer: &PeerId) -> bool {
+        self.forgotten.contains(peer)
     }
 
     /// Blocks a peer. Returns the peers whose blocks had to give way: those that would have ended first.
@@ -301,6 +318,24 @@ mod tests {
         assert_eq!(peers.to_dial(1_000), [new, old, bad]);
         assert_eq!(peers.lift_ended(2_000), [blocked]);
         assert_eq!(peers.to_dial(2_000)[0], blocked);
+    }
+
+    #[test]
+    fn of_a_forgotten_peer_nothing_is_learned_until_it_is_welcome() {
+        let peer = PeerId::random();
+        let mut peers = Peers::default();
+        peers.learn(peer, &address(1));
+        peers.forget(&peer);
+        peers.learn(peer, &address(2));
+        peers.saw(peer, 1_000);
+        assert!(
+            peers.addresses(&peer).is_empty() && written_and_read(&mut peers).addresses(&peer).is_empty()
+        );
+        peers.welcome(&peer);
+        peers.learn(peer, &address(3));
+        assert_eq!(peers.addresses(&peer), [address(3)]);
+        (0..=MAX_FORGOTTEN).for_each(|_| peers.forget(&PeerId::random()));
+        assert_eq!(peers.forgotten.len(), MAX_FORGOTTEN);
     }
 
     #[test]

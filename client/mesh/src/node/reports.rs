@@ -242,7 +242,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
         self.counters.drop_many(Dropped::Address, u64::try_from(doubted.len()).unwrap_or(u64::MAX));
         for address in &believed {
             self.peers.learn(peer, address);
-            if info.protocols.contains(&KAD_PROTOCOL) {
+            if info.protocols.contains(&KAD_PROTOCOL) && !self.peers.is_forgotten(&peer) {
                 self.swarm.behaviour_mut().kad.add_address(&peer, address.clone());
             }
         }

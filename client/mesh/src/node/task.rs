@@ -228,6 +228,10 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 self.swarm.behaviour_mut().kad.remove_peer(&peer);
                 answer(reply, ());
             }
+            Command::Welcome { peer, reply } => {
+                self.peers.welcome(&peer);
+                answer(reply, ());
+            }
             Command::Standing { peer, hundredths, reply } => {
                 if self.extras.len() < MAX_STANDINGS || self.connected.contains_key(&peer) {
                     self.extras.entry(peer).or_default().standing = hundredths;

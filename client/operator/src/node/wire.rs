@@ -69,6 +69,27 @@ pub struct Status {
     pub signer: bool,
     /// whether this process is the one that writes the agent's log
     pub owns_log: bool,
+    /// the agent's registration file, and the copy that its owner hosts
+    #[serde(default)]
+    pub registration: Registration,
+}
+
+/// The agent's registration file, and the copy that its owner hosts
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Registration {
+    /// path of the file that the node keeps
+    pub file: String,
+    /// addresses on the mesh that the file names
+    pub addresses: Vec<String>,
+    /// where the owner hosts the file, as the chain says; none before it was asked
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// `agrees`, `differs`, `unread` where the copy cannot be fetched, or `unknown` before it was compared
+    pub hosted: String,
+    /// why it does not agree, in a sentence
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// What the node knows of the cluster

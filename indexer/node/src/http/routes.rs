@@ -83,6 +83,7 @@ pub(super) async fn status(State(app): State<App>) -> Result<Response> {
         outbox: parts.sender.counts().await,
         signer: parts.signers.is_there() || parts.pen.signs(MsgType::Propose),
         owns_log: parts.agent.log().is_owner(),
+        registration: parts.registrar.shown(),
     })
 }
 

@@ -515,3 +515,18 @@ async fn what_is_no_search_and_no_task_is_refused_by_number() {
     assert_eq!((a.stage().as_str(), a.phase()), ("unjudged", Phase::Unjudged));
     assert_eq!(a.owed(), [Due { target: B, role: 0 }]);
 }
+
+#[test]
+fn the_nonces_of_what_came_lately_are_known_after_a_restart() {
+    let clock = FixedClock::new(NOW_MS);
+    let (a, b) = (Node::new(A, &clock), Node::new(B, &clock));
+    let cbor = a.say(MsgType::Propose, B, &bid_payload(5, b"work"));
+    let nonce = Envelope::decode(&cbor).unwrap().header.nonce;
+    b.receive(&cbor);
+    let b = b.restart();
+    let found = b.agent.recent_nonces().unwrap();
+    let [(A, Channel::Direct, seen)] = found[..] else { panic!("{found:?}") };
+    assert!(seen.accept(nonce).is_err() && seen.accept(nonce + 1).is_ok());
+    clock.advance(60_001);
+    assert!(b.agent.recent_nonces().unwrap().is_empty(), "a copy would be too old by now");
+}

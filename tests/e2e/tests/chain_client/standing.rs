@@ -70,6 +70,15 @@ async fn standings_follow_what_agents_do() {
     let bare = Standing { has_all_keys: true, ..Standing::default() };
     assert_eq!(read(&owner, with_all_keys(ann)).await, Some(bare));
 
+    // By its number in the registry, where no other number is one.
+    assert_eq!(owner.client.members_count().await.unwrap(), 1);
+    let members = owner.client.members(&[u64::MAX, 1, 0, 2]).await.unwrap();
+    assert_eq!(members.iter().map(|it| (it.agent, it.number)).collect::<Vec<_>>(), [(ann, 1)]);
+    let metadata = owner.client.agent_metadata(ann).await.unwrap().unwrap();
+    assert_eq!((metadata.name.as_str(), &metadata.uri), ("Ann", &members[0].uri));
+    let nft = other_nft(&owner).await;
+    assert_eq!(owner.client.agent_metadata(nft).await.unwrap(), None);
+
     // A key, a stake and a lease.
     owner.add_key(ann, &owner.key, Scopes::ALL).await;
     let now = owner.client.time().await.unwrap().epoch;

@@ -6,7 +6,7 @@ use crate::node;
 use crate::output::Page;
 use crate::words::{self, count, duration};
 use zx1_operator::Refusal;
-use zx1_operator::node::wire::Status;
+use zx1_operator::node::wire::{Registration, Status};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -46,6 +46,7 @@ fn draw(status: &Status, page: &mut Page) {
     .field("log", if status.owns_log { "written by this node" } else { "written by another process" });
     addresses(page, "listens on", &identity.listening);
     addresses(page, "reached at", &identity.external);
+    page.field("hosted", hosted(&status.registration));
     if let Some(next) = next(status) {
         page.next(next);
     }
@@ -65,6 +66,16 @@ fn standing(status: &Status) -> String {
         (_, true) => "good: other nodes take its messages".to_owned(),
         (Some(missing), _) => format!("other nodes drop its messages: {}", words::clause(missing)),
         (None, _) => "other nodes drop its messages".to_owned(),
+    }
+}
+
+/// Whether others find the node by its agent's registration file.
+fn hosted(kept: &Registration) -> String {
+    let file = words::one_line(&kept.file, 200);
+    match (kept.hosted.as_str(), &kept.why) {
+        ("agrees", _) => format!("{file}; the hosted copy agrees"),
+        (_, Some(why)) => format!("{file}; {}", words::clause(&words::one_line(why, 300))),
+        (_, None) => "not compared before an address is confirmed".to_owned(),
     }
 }
 
@@ -91,6 +102,12 @@ fn next(status: &Status) -> Option<String> {
         _ if status.cluster.is_away => "check the cluster (zx1 doctor)".to_owned(),
         _ if outbox.unanswered > 0 => waits(),
         _ if !status.signer && outbox.queued > 0 => "zx1 node signer".to_owned(),
+        _ if matches!(status.registration.hosted.as_str(), "differs" | "unread") => {
+            match &status.registration.uri {
+                Some(uri) => format!("host the registration file at {}", words::one_line(uri, 200)),
+                None => return None,
+            }
+        }
         _ if status.peers == 0 => "start it with --bootstrap MULTIADDR, a peer that is known".to_owned(),
         _ => return None,
     })

@@ -2,12 +2,15 @@
 //! which is the first and the default (decision A3).
 
 mod attest;
+mod members;
 mod metadata;
 mod sati;
 
 pub use attest::{Agreement, Feedback, ReadAttestation};
+pub use members::Member;
 pub use metadata::Metadata;
 pub(super) use sati::member;
+use sati::registry_config;
 pub use sati::{Edition, Sati, first_token_account, indexed_mint, registered_mint};
 
 use super::draft::{Asked, Flow};

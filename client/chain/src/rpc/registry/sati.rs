@@ -278,7 +278,7 @@ pub fn indexed_mint(index: &RawAccount) -> Option<AgentId> {
     read.map(|(mint, _)| AgentId(mint))
 }
 
-async fn registry_config(client: &Client) -> Result<RegistryConfig> {
+pub(super) async fn registry_config(client: &Client) -> Result<RegistryConfig> {
     let (what, address) = ("registry of SATI", sati::registry_address().0);
     let account = client.account(address).await?;
     let account = account.ok_or(ChainError::AccountMissing { what: what.into(), address })?;
