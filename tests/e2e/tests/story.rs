@@ -407,7 +407,7 @@ fn feedback_of_any_length_stands_for_ever_and_a_sponsor_pays_only_for_that() {
     assert_eq!((&listed["count"], &listed["entries"][0]["index"]), (&3.into(), &2.into()), "{listed}");
     let read = &listed["entries"][0]["finding"];
     assert_eq!((&read["severity"], &read["summary"]), (&"high".into(), &"it panics".into()));
-    assert_eq!(read["repro"], r#"qa_cli({"program":"zx1","arguments":["inspect","tx","00"]})"#);
+    assert_eq!(read["repro"], r#"qa_cli({"arguments":["inspect","tx","00"],"program":"zx1"})"#);
     // Only the maintainer resolves.
     let commit = "7e141df0c1".repeat(4);
     assert_ne!(owner.run(["feedback", "resolve", "2", "--commit", &commit, "--yes"]).code, 0);
