@@ -11,6 +11,7 @@
 //! | [`heard`], [`beacon`] | adverts, names and ratings of others; this agent's own presence |
 //! | [`agent`] | log, deals and news of one agent |
 //! | [`http`], [`local`], [`metrics`] | the local API |
+//! | [`observe`] | a node without an agent, which hears topics for others |
 //! | [`cli`], [`server`], [`clock`], [`defaults`] | options; all of it, started and stopped |
 //!
 //! Errors have the numbers 7680 to 7699 ([`error::Error`]).
@@ -31,6 +32,7 @@ pub mod keep;
 pub mod local;
 pub mod metrics;
 pub mod notary;
+pub mod observe;
 pub mod outbox;
 pub mod pen;
 pub mod server;

@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let key = &settings.peer_key;
     pass(&key.source, "--keypair", "--default-keypair", key.value.clone().into());
     let (options, names_agent) = with_mint(&args.options, context)?;
-    if !names_agent && !asks_for_help(&options) {
+    if !names_agent && !asks_for_help(&options) && !observes(&options) {
         let mint = context.agent()?.mint.to_string();
         pass(&settings.agent.source, "--agent", "--default-agent", mint.into());
     }
@@ -34,6 +34,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
         all.push("--default-url-unasked".into());
     }
     Err(sibling::exec("zx1-node", "zx1 node run", all.into_iter().chain(options)).into())
+}
+
+/// A node that only observes has no agent.
+fn observes(options: &[OsString]) -> bool {
+    options
+        .iter()
+        .any(|option| option.to_str().is_some_and(|it| it == "--observe" || it.starts_with("--observe=")))
 }
 
 fn asks_for_help(options: &[OsString]) -> bool {
