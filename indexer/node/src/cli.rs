@@ -3,15 +3,18 @@
 use crate::defaults::LISTEN;
 use crate::error::{Error, Result};
 use crate::http::{asyncapi, openapi};
+use crate::observe::{self, Observer};
 use crate::server::{Config, Server};
 use clap::Args;
 use libp2p::Multiaddr;
 use libp2p::multiaddr::Protocol;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
 use zx1_home::config::{expand_home, folder};
 use zx1_mesh::gate::Mode;
 use zx1_operator::node::DEFAULT_API;
+use zx1_operator::node::wire::Place;
 use zx1_protocol::ids::AgentId;
 use zx1_server::process::{LogFormat, StopSignals, say_ready};
 
@@ -54,6 +57,9 @@ pub struct NodeArgs {
     /// Take messages of anybody: no registration, stake or lease is asked for. For closed networks only
     #[arg(long)]
     pub dev: bool,
+    /// Observe only, for an indexer: hear the topics, without an agent. Key, token and peers are kept in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["agent", "keypair", "name"])]
+    pub observe: Option<PathBuf>,
     /// What the agent calls itself on the mesh
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub name: String,
@@ -117,10 +123,56 @@ impl NodeArgs {
                 self.name.len()
             )));
         }
+        let Mesh { url, may_be_mainnet, listen, mode } = self.mesh()?;
+        let keypair = self.keypair.clone().or_else(|| self.default_keypair.clone()).unwrap_or_default();
+        Ok(Config {
+            agent,
+            home: expand_home(&home.to_string_lossy()),
+            url,
+            may_be_mainnet,
+            keypair: expand_home(&keypair.to_string_lossy()),
+            listen,
+            external: self.external.clone(),
+            bootstrap: self.bootstrap.clone(),
+            api: self.api,
+            mdns: !self.no_mdns,
+            relay: self.relay,
+            mode,
+            name: self.name.clone(),
+            registration: self
+                .registration_file
+                .as_ref()
+                .or(self.default_registration_file.as_ref())
+                .map(|path| expand_home(&path.to_string_lossy())),
+        })
+    }
+
+    /// What a node that only observes is started with, in this folder.
+    ///
+    /// # Errors
+    /// 7680
+    pub fn observing(&self, folder: &Path) -> Result<observe::Config> {
+        let Mesh { url, may_be_mainnet, listen, mode } = self.mesh()?;
+        Ok(observe::Config {
+            folder: expand_home(&folder.to_string_lossy()),
+            url,
+            may_be_mainnet,
+            listen,
+            external: self.external.clone(),
+            bootstrap: self.bootstrap.clone(),
+            api: self.api,
+            mdns: !self.no_mdns,
+            relay: self.relay,
+            mode,
+        })
+    }
+
+    /// What both kinds of nodes need.
+    fn mesh(&self) -> Result<Mesh> {
         if let Some(address) =
             self.bootstrap.iter().find(|it| !matches!(it.iter().last(), Some(Protocol::P2p(_))))
         {
-            return Err(config(format!(
+            return Err(Error::Config(format!(
                 "The bootstrap address {address} does not end in /p2p/ and a peer id; add it."
             )));
         }
@@ -130,26 +182,11 @@ impl NodeArgs {
             self.listen.clone()
         };
         let url = self.url.clone().or_else(|| self.default_url.clone());
-        let keypair = self.keypair.clone().or_else(|| self.default_keypair.clone()).unwrap_or_default();
-        Ok(Config {
-            agent,
-            home: expand_home(&home.to_string_lossy()),
+        Ok(Mesh {
             url: url.unwrap_or_else(|| "localhost".to_owned()),
             may_be_mainnet: !self.default_url_unasked || self.url.is_some(),
-            keypair: expand_home(&keypair.to_string_lossy()),
             listen,
-            external: self.external.clone(),
-            bootstrap: self.bootstrap.clone(),
-            api: self.api,
-            mdns: !self.no_mdns,
-            relay: self.relay,
             mode: if self.dev { Mode::Dev } else { Mode::Enforced },
-            name: self.name.clone(),
-            registration: self
-                .registration_file
-                .as_ref()
-                .or(self.default_registration_file.as_ref())
-                .map(|path| expand_home(&path.to_string_lossy())),
         })
     }
 
@@ -166,27 +203,49 @@ impl NodeArgs {
             print!("{}", asyncapi::text());
             return Ok(());
         }
-        let config = self.configuration()?;
-        if config.mode == Mode::Dev {
+        if self.dev {
             tracing::warn!(
                 "--dev: messages of anybody are taken, without registration, stake or lease; other nodes drop them"
             );
         }
         // Caught before the ready line, as its reader may stop the process at once.
         let mut signals = StopSignals::catch().map_err(Error::Config)?;
+        if let Some(folder) = &self.observe {
+            let config = self.observing(folder)?;
+            let observer = tokio::select! {
+                observer = Observer::start(config) => observer?,
+                () = signals.wait() => return Ok(()),
+            };
+            until_stopped(observer.ready(), observer.stop_asked(), signals).await?;
+            return observer.stop().await;
+        }
+        let config = self.configuration()?;
         let server = tokio::select! {
             server = Server::start(config) => server?,
             () = signals.wait() => return Ok(()),
         };
-        say_ready(server.ready()).map_err(Error::Config)?;
-        let asked = server.stop_asked();
-        tokio::select! {
-            () = signals.wait() => {}
-            () = asked.cancelled() => {}
-        }
-        tracing::info!("stopping");
+        until_stopped(server.ready(), server.stop_asked(), signals).await?;
         server.stop().await
     }
+}
+
+/// What an agent's node and one that only observes have in common.
+struct Mesh {
+    url: String,
+    may_be_mainnet: bool,
+    listen: Vec<Multiaddr>,
+    mode: Mode,
+}
+
+/// Says that the node serves, and waits for a signal or a request to stop.
+async fn until_stopped(ready: &Place, asked: CancellationToken, mut signals: StopSignals) -> Result<()> {
+    say_ready(ready).map_err(Error::Config)?;
+    tokio::select! {
+        () = signals.wait() => {}
+        () = asked.cancelled() => {}
+    }
+    tracing::info!("stopping");
+    Ok(())
 }
 
 #[cfg(test)]
@@ -223,6 +282,17 @@ mod tests {
         assert_eq!(file(" --default-registration-file /r").unwrap().to_str(), Some("/r"));
         let both = file(" --default-registration-file /r --registration-file /own");
         assert_eq!(both.unwrap().to_str(), Some("/own"));
+    }
+
+    #[test]
+    fn an_observer_needs_no_agent_and_takes_none() {
+        let line = format!("n --default-agent {AGENT} --default-url devnet --observe /o --relay");
+        let node = Command::try_parse_from(line.split(' ')).unwrap().node;
+        let config = node.observing(node.observe.as_deref().unwrap()).unwrap();
+        assert_eq!((config.folder.to_str(), config.url.as_str(), config.relay), (Some("/o"), "devnet", true));
+        for more in [format!("--agent {AGENT}"), "-k /k".to_owned(), "--name x".to_owned()] {
+            assert!(Command::try_parse_from(format!("n --observe /o {more}").split(' ')).is_err(), "{more}");
+        }
     }
 
     #[test]

@@ -129,6 +129,9 @@ pub const MAX_ADVERT_LIFE: u64 = 24 * 3_600_000_000;
 /// Conversations are made again from the log of the last epochs.
 pub const CONVERSATION_EPOCHS: u64 = 7;
 
+/// Messages that an observing node keeps for its readers.
+pub const MAX_OBSERVED: usize = 4_096;
+
 /// How often the notary's part looks at its deadlines when nothing wakes it.
 pub const NOTARY_EVERY: Duration = Duration::from_millis(500);
 /// Messages that wait for the notary's part; what has no room is read from the log later.

@@ -152,6 +152,18 @@ impl Heard {
         agents
     }
 
+    /// Number of agents that were heard.
+    pub fn count(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// The agent whose messages a peer signed, and what it calls itself.
+    pub fn named(&self, peer: &str) -> Option<(AgentId, &str)> {
+        let mut having =
+            self.agents.iter().filter(|(_, agent)| agent.peers.iter().any(|known| known == peer));
+        having.next().map(|(id, agent)| (*id, agent.name.as_str()))
+    }
+
     /// Peers that signed for an agent, the latest first.
     pub fn peers_of(&self, agent: &AgentId) -> Vec<String> {
         self.agents.peek(agent).map(|agent| agent.peers.clone()).unwrap_or_default()
@@ -159,9 +171,7 @@ impl Heard {
 
     /// The agent whose messages a peer signed.
     pub fn agent_of(&self, peer: &str) -> Option<String> {
-        let mut having =
-            self.agents.iter().filter(|(_, agent)| agent.peers.iter().any(|known| known == peer));
-        having.next().map(|(id, _)| id.to_string())
+        self.named(peer).map(|(id, _)| id.to_string())
     }
 
     /// Ratings of an agent that were heard; `None` without any.

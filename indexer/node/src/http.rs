@@ -2,15 +2,15 @@
 //! the same user reaches.
 
 pub mod asyncapi;
+pub(crate) mod door;
 mod news;
 mod notary;
 pub mod openapi;
-mod routes;
+pub(crate) mod routes;
 mod signer;
 
 use crate::agent::Agent;
 use crate::defaults::MAX_SUBSCRIBERS;
-use crate::error::Error;
 use crate::facts::Cluster;
 use crate::inbox::Acknowledged;
 use crate::judge::Judge;
@@ -22,19 +22,13 @@ use crate::pen::Pen;
 use crate::registration::Registrar;
 use crate::signers::Signers;
 use axum::Router;
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::header;
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
+use door::Door;
 use std::sync::Arc;
-use std::time::Instant;
 use tokio::sync::{Mutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use zx1_mesh::node::Node;
-use zx1_server::problem::numbered;
 
 /// What every handler sees.
 #[derive(Clone, Debug)]
@@ -80,12 +74,8 @@ impl App {
 
     /// Serves all routes; on loopback each request needs the token.
     pub fn router(self, needs_token: bool) -> Router {
-        let router = Router::from(routes())
-            .fallback(async || Error::NoPage)
-            .method_not_allowed_fallback(async || Error::Method)
-            .layer(from_fn_with_state(self.clone(), count));
-        let router = if needs_token { router.layer(from_fn_with_state(self.clone(), token)) } else { router };
-        router.with_state(self)
+        let door = Door { token: self.inner.token.as_str().into(), figures: self.inner.metrics.http.clone() };
+        door.guard(Router::from(routes()), needs_token).with_state(self)
     }
 }
 
@@ -124,46 +114,4 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(openapi::served))
         .routes(routes!(asyncapi::served));
     OpenApiRouter::with_openapi(openapi::base()).merge(openapi::refused(all))
-}
-
-/// Who has the token is the agent's own program. Health and the documents are for whoever watches the process.
-async fn token(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
-    let open = openapi::OPEN.contains(&request.uri().path());
-    let header = request.headers().get(header::AUTHORIZATION).and_then(|header| header.to_str().ok());
-    let given = header.and_then(|header| header.strip_prefix("Bearer ")).unwrap_or_default();
-    if open || is_same(given.as_bytes(), app.inner.token.as_bytes()) {
-        next.run(request).await
-    } else {
-        Error::Token.into_response()
-    }
-}
-
-/// Compares in a time that tells nothing of where they differ.
-fn is_same(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
-}
-
-async fn count(State(app): State<App>, request: Request<Body>, next: Next) -> Response {
-    let began = Instant::now();
-    let waits = matches!(request.uri().path(), "/v1/ws" | "/v1/signer/next");
-    let response = numbered(next.run(request).await, &Error::NoPage);
-    let figures = &app.inner.metrics.http;
-    figures.request(response.status().as_u16());
-    if !waits {
-        figures.seconds.observe(began.elapsed().as_secs_f64());
-    }
-    response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_whole_token_is_the_same() {
-        assert!(is_same(b"abc", b"abc"));
-        for other in [&b""[..], b"ab", b"abcd", b"abd", b"Abc"] {
-            assert!(!is_same(other, b"abc"));
-        }
-    }
 }

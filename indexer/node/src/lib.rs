@@ -14,6 +14,7 @@
 //! | [`hosted`], [`registration`] | registration files: those of others, and the agent's own |
 //! | [`agent`] | log, deals and news of one agent |
 //! | [`http`], [`local`], [`metrics`] | the local API |
+//! | [`observe`] | a node without an agent, which hears topics for others |
 //! | [`cli`], [`server`], [`clock`], [`defaults`] | options; all of it, started and stopped |
 //!
 //! Errors have the numbers 7680 to 7699 ([`error::Error`]).
@@ -37,6 +38,7 @@ pub mod keep;
 pub mod local;
 pub mod metrics;
 pub mod notary;
+pub mod observe;
 pub mod outbox;
 pub mod pen;
 pub mod registration;

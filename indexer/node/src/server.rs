@@ -28,9 +28,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use tokio::net::TcpListener;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
-use zx1_chain::rpc::{Client, ClientOptions, Cluster as ClusterAddress};
+use zx1_chain::rpc::{Client, ClientOptions, Cluster as ClusterAddress, Identity};
 use zx1_home::{Clock, Lock, files, keys};
 use zx1_log::LogHandle;
 use zx1_mesh::gate::Mode;
@@ -98,11 +99,7 @@ impl Server {
             return Err(Error::NotLoopback(config.api));
         }
         let (wallet, pair) = keypair(&config.keypair)?;
-        let client = Client::new(ClusterAddress::parse(&config.url)?, ClientOptions::default());
-        let network = client.identity().await?;
-        if network.is_real_money() && !config.may_be_mainnet {
-            return Err(Error::MainnetUnasked(config.url.clone()));
-        }
+        let (client, network) = client_of(&config.url, config.may_be_mainnet).await?;
         let folder = zx1_log::agent_dir(&config.home, &config.agent);
         let file = |action| {
             let path = folder.clone();
@@ -110,9 +107,7 @@ impl Server {
         };
         files::make_private_folder(&folder).map_err(file("written"))?;
         let lock = Lock::try_take(&folder.join(LOCK_FILE)).map_err(Error::Runs)?;
-        let cannot = |error| Error::CannotListen(config.api.to_string(), error);
-        let listener = listen(config.api).map_err(cannot)?;
-        let api = listener.local_addr().map_err(cannot)?;
+        let (listener, api) = api_of(config.api)?;
 
         let clock = Arc::new(NodeClock::default());
         let timed: Arc<dyn Clock> = Arc::clone(&clock) as Arc<dyn Clock>;
@@ -249,7 +244,28 @@ impl Server {
     }
 }
 
-fn bounds() -> Bounds {
+/// The listener of the local API, and where it listens.
+pub(crate) fn api_of(address: SocketAddr) -> Result<(TcpListener, SocketAddr)> {
+    if !address.ip().is_loopback() {
+        return Err(Error::NotLoopback(address));
+    }
+    let cannot = |error| Error::CannotListen(address.to_string(), error);
+    let listener = listen(address).map_err(cannot)?;
+    let api = listener.local_addr().map_err(cannot)?;
+    Ok((listener, api))
+}
+
+/// The cluster, and which network it is.
+pub(crate) async fn client_of(url: &str, may_be_mainnet: bool) -> Result<(Client, Identity)> {
+    let client = Client::new(ClusterAddress::parse(url)?, ClientOptions::default());
+    let network = client.identity().await?;
+    if network.is_real_money() && !may_be_mainnet {
+        return Err(Error::MainnetUnasked(url.to_owned()));
+    }
+    Ok((client, network))
+}
+
+pub(crate) fn bounds() -> Bounds {
     Bounds {
         connections: CONNECTIONS,
         per_address: CONNECTIONS,
@@ -270,7 +286,7 @@ fn settings(config: &Config, key: Keypair, peers_file: PathBuf) -> Settings {
 }
 
 /// The node's key, for messages and for the transport.
-fn keypair(path: &Path) -> Result<(Wallet, Keypair)> {
+pub(crate) fn keypair(path: &Path) -> Result<(Wallet, Keypair)> {
     if path.as_os_str().is_empty() {
         return Err(Error::Config(
             "No keypair file is named; name the node's key, a key of the agent with the scope peer."
@@ -290,7 +306,7 @@ fn keypair(path: &Path) -> Result<(Wallet, Keypair)> {
 }
 
 /// The token of the local API, made at the first start.
-fn token(path: &Path) -> std::io::Result<String> {
+pub(crate) fn token(path: &Path) -> std::io::Result<String> {
     if let Some(bytes) = files::read_if_there(path)?
         && let Ok(text) = String::from_utf8(bytes)
         && text.trim().len() == 64
@@ -303,7 +319,11 @@ fn token(path: &Path) -> std::io::Result<String> {
 }
 
 /// Hands what the judge says of peers to the transport.
-async fn tell_scores(node: Node, mut changes: mpsc::Receiver<ScoreChange>, cancel: CancellationToken) {
+pub(crate) async fn tell_scores(
+    node: Node,
+    mut changes: mpsc::Receiver<ScoreChange>,
+    cancel: CancellationToken,
+) {
     while let Some(Some((peer, hundredths))) = cancel.run_until_cancelled(changes.recv()).await {
         if node.set_standing(peer, hundredths).await.is_err() {
             return;

@@ -44,6 +44,17 @@ fn every_refusal_has_its_number_and_leaves_nothing_behind() {
         assert!(text.contains(&format!("error {number}:")) && text.contains(part), "{options:?}: {text}");
         assert!(output.stdout.is_empty() && !home.path().join("zx1").exists(), "{options:?}");
     }
+    let folder = home.path().join("zx1");
+    let folder = folder.to_str().unwrap();
+    for (options, number) in [
+        (&["--observe", folder, "--api", "0.0.0.0:4010"][..], 7685),
+        (&["--observe", folder, "--bootstrap", "/ip4/127.0.0.1/tcp/1"], 7680),
+        (&["--observe", folder, "--api", "127.0.0.1:0", "-u", NOBODY], 7000),
+    ] {
+        let text = said(&run(home.path(), options));
+        assert!(text.contains(&format!("error {number}:")), "{options:?}: {text}");
+        assert!(!home.path().join("zx1").exists(), "{options:?}");
+    }
     for options in [&["--listen", "127.0.0.1:1"][..], &["--api", "4010"], &["--nonsense"]] {
         assert_eq!(run(home.path(), options).status.code(), Some(2), "{options:?}");
     }

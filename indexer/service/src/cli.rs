@@ -41,6 +41,9 @@ pub struct ServeArgs {
     /// A market whose contracts are shown; may be repeated
     #[arg(long, value_name = "URL")]
     pub market: Vec<String>,
+    /// Folder of a mesh node on this machine that observes (zx1-node --observe)
+    #[arg(long, value_name = "DIR", env = "ZX1_INDEXER_MESH")]
+    pub mesh: Option<PathBuf>,
     /// How the log is written: text or json
     #[arg(
         long,
@@ -72,6 +75,7 @@ impl ServeArgs {
             config.data => self.data;
             config.db => self.db;
             config.nano.rpc => self.nano;
+            config.mesh.folder => self.mesh;
         }
         if let Some(ip) = self.bind {
             config.bind.set_ip(ip);

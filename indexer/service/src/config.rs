@@ -28,6 +28,8 @@ pub struct Config {
     pub markets: Vec<String>,
     /// Interval at which the market servers are polled, in seconds.
     pub market_secs: u64,
+    /// How the mesh is heard.
+    pub mesh: MeshConfig,
     /// Interval at which the index is compared with the chain, in seconds; 0 disables the audit.
     pub audit_secs: u64,
     /// How long stream events are kept, in days.
@@ -50,6 +52,7 @@ impl Default for Config {
             nano: NanoConfig::default(),
             markets: Vec::new(),
             market_secs: 10,
+            mesh: MeshConfig::default(),
             audit_secs: 3_600,
             stream_days: 30,
             health: HealthConfig::default(),
@@ -124,6 +127,24 @@ pub struct NanoConfig {
 impl Default for NanoConfig {
     fn default() -> Self {
         Self { rpc: String::new(), poll_secs: 30 }
+    }
+}
+
+/// How the mesh is heard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MeshConfig {
+    /// Folder of a node on this machine that observes (`zx1-node --observe`). Empty: the mesh is not heard.
+    pub folder: PathBuf,
+    /// Maximum number of messages that are taken per second, averaged over 200 seconds; others are left out.
+    pub per_second: u32,
+    /// How long messages stay in the streams, in hours. Ratings stay.
+    pub keep_hours: u64,
+}
+
+impl Default for MeshConfig {
+    fn default() -> Self {
+        Self { folder: PathBuf::new(), per_second: 10, keep_hours: 24 }
     }
 }
 

@@ -12,6 +12,7 @@
 //! | [`ingest`] | ranges of slots, the finalized history, gaps, the registry |
 //! | [`store`] | SQLite and Postgres behind one trait, and the suite that both pass |
 //! | [`bundles`], [`ratings`], [`nano`], [`market`] | what does not stand on Solana |
+//! | [`mesh`] | what an observing node hears, which proves nothing |
 //! | [`reputation`] | what follows from batches and ratings: pure arithmetic over rows |
 //! | [`audit`] | the index compared with the chain |
 //! | [`hub`], [`http`] | the streams, the interface, the explorer |
@@ -58,6 +59,7 @@ pub mod ingest;
 pub mod links;
 pub mod market;
 pub mod merge;
+pub mod mesh;
 pub mod metrics;
 pub mod nano;
 pub mod parse;

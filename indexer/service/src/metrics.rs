@@ -33,6 +33,14 @@ pub struct Metrics {
     subscribed: Number,
     nano: Number,
     markets: Number,
+    /// Messages of the mesh that were taken.
+    pub messages: Counter,
+    /// Messages of the mesh that were left out, because there were too many.
+    pub messages_left_out: Counter,
+    /// Times that messages of the mesh may have been missed.
+    pub message_gaps: Counter,
+    /// 1 when the observing node answers, or where none is set.
+    pub mesh: Number,
 }
 
 impl Default for Metrics {
@@ -62,8 +70,13 @@ impl Default for Metrics {
             live: "1 when the chain is followed" = Number::default();
             subscribed: "1 when the subscription stands" = Number::default();
             nano_reachable: "1 when the Nano node answers, or where none is set" = Number::default();
+            messages: "Messages of the mesh that were taken" = Counter::default();
+            messages_left_out: "Messages of the mesh that were left out, as there were too many" = Counter::default();
+            message_gaps: "Times that messages of the mesh may have been missed" = Counter::default();
+            mesh_reachable: "1 when the observing node answers, or where none is set" = Number::default();
             markets_unreachable: "Markets that did not answer when last asked" = Number::default();
         }
+        mesh_reachable.set(1);
         Self {
             registry: Arc::new(root),
             events,
@@ -81,6 +94,10 @@ impl Default for Metrics {
             subscribed,
             nano: nano_reachable,
             markets: markets_unreachable,
+            messages,
+            messages_left_out,
+            message_gaps,
+            mesh: mesh_reachable,
         }
     }
 }

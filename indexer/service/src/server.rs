@@ -10,6 +10,7 @@ use crate::index::{Index, now_ms};
 use crate::ingest::{Ingest, Registry};
 use crate::links;
 use crate::market::Markets;
+use crate::mesh::Mesh;
 use crate::metrics::Metrics;
 use crate::nano::{Balances, Node};
 use crate::store::{Commit, Remove, signed};
@@ -106,10 +107,15 @@ impl Server {
             let markets = Markets::new(index.clone(), node)?;
             jobs.spawn(|ending| markets.run(ending));
         }
+        let map = Arc::new(RwLock::new(None));
+        if !config.mesh.folder.as_os_str().is_empty() {
+            let mesh = Mesh::new(index.clone(), map.clone());
+            jobs.spawn(|ending| mesh.run(ending));
+        }
         let last_audit = Arc::new(RwLock::new(None));
         jobs.spawn(|ending| audit::run(index.clone(), last_audit.clone(), ending));
         jobs.spawn(|ending| forget(index.clone(), ending));
-        let app = App::new(index.clone(), bundles, last_audit, jobs.stopping().clone(), cluster.clone());
+        let app = App::new(index.clone(), bundles, last_audit, map, jobs.stopping().clone(), cluster.clone());
         jobs.serve(listener, app.router(), limits.bounds(), metrics.http);
         let ready = Ready {
             ready: true,
@@ -156,7 +162,9 @@ async fn forget(index: Arc<Index>, cancel: CancellationToken) {
     let kept_ms = signed(index.config.stream_days.saturating_mul(86_400_000));
     loop {
         let before = now_ms().saturating_sub(kept_ms);
-        let commit = Commit { remove: vec![Remove::StreamBefore(before)], ..Commit::default() };
+        let heard_ms = signed(index.config.mesh.keep_hours.saturating_mul(3_600_000));
+        let messages = Remove::MessagesBefore(now_ms().saturating_sub(heard_ms));
+        let commit = Commit { remove: vec![Remove::StreamBefore(before), messages], ..Commit::default() };
         {
             let _writer = index.writer().await;
             if let Err(error) = index.write_rows(commit).await {

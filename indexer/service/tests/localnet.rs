@@ -3,74 +3,17 @@
 //! transactions become `tests/fixtures/transactions.json`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
+mod process;
+
+use process::Indexer;
 use serde::Serialize as _;
 use serde_json::{Value, json};
 use solana_address::Address;
 use solana_rpc_client_api::request::RpcRequest;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{Duration, Instant};
 use zx1_chain::rpc::{Client, ClientOptions, Cluster, READS_VERSION};
-use zx1_e2e::{Localnet, Running, Zx1};
+use zx1_e2e::{Localnet, Zx1};
 use zx1_indexer::parse::Program;
-
-struct Indexer {
-    process: Running,
-    url: String,
-    http: reqwest::Client,
-    runtime: tokio::runtime::Runtime,
-}
-
-impl Indexer {
-    fn start(net: &Localnet, data: &Path, websocket: bool) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zx1-indexer"));
-        command
-            .args(["--rpc", net.rpc_url(), "--port", "0", "--data"])
-            .arg(data)
-            .args(["--ws", if websocket { net.ws_url() } else { "" }])
-            .env("ZX1_INDEXER_LOG", "warn,zx1_indexer=debug");
-        if let Some(nano) = &net.env().nano_rpc_url {
-            command.args(["--nano", nano]);
-        }
-        let process = Running::start(command);
-        let said = process.wait_for("\"ready\":true");
-        let line = said.lines().find(|line| line.contains("\"ready\":true")).unwrap();
-        let ready: Value = serde_json::from_str(line).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self {
-            url: ready["url"].as_str().unwrap().to_owned(),
-            process,
-            http: reqwest::Client::new(),
-            runtime,
-        }
-    }
-
-    fn get(&self, path: &str) -> Value {
-        let url = format!("{}{path}", self.url);
-        self.runtime.block_on(async { self.http.get(url).send().await.unwrap().json().await.unwrap() })
-    }
-
-    /// Asks until the answer is as it must be.
-    #[track_caller]
-    fn until(&self, path: &str, what: impl Fn(&Value) -> bool) -> Value {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
-            let answer = self.get(path);
-            if what(&answer) {
-                return answer;
-            }
-            assert!(Instant::now() < deadline, "{path}: {answer}\n{}", self.process.said());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Until it has indexed what the chain has now.
-    #[track_caller]
-    fn caught_up(&self, net: &Localnet) -> Value {
-        let slot = net.status().slot;
-        self.until("/v1/status", |it| it["slot"].as_u64() >= Some(slot) && it["state"] == "live")
-    }
-}
 
 struct Party {
     zx1: Zx1,

@@ -3,8 +3,8 @@
 mod notary;
 
 use super::wire::{
-    Acknowledge, Advert, Conversation, Draft, Heard, Identity, Inbox, Peer, Place, Reputation, Send, Signed,
-    Status, ToSign,
+    Acknowledge, Advert, Conversation, Draft, Heard, Identity, Inbox, MeshMap, ObservedPage, Peer, Place,
+    Reputation, Send, Signed, Status, ToSign,
 };
 use super::{PLACE_FILE, TOKEN_FILE};
 use crate::error::{Error, Refusal, Result};
@@ -37,8 +37,21 @@ impl NodeClient {
     /// # Errors
     /// 7592 when no node has said where it serves; 7593 for a file that no node of this agent wrote.
     pub fn of(folder: &Path, agent: AgentId) -> Result<Self> {
+        Self::in_folder(folder, Some(agent))
+    }
+
+    /// The node with this folder that only observes; nothing is asked yet.
+    ///
+    /// # Errors
+    /// 7592 when no node has said where it serves; 7593 for a file that no such node wrote.
+    pub fn observer(folder: &Path) -> Result<Self> {
+        Self::in_folder(folder, None)
+    }
+
+    fn in_folder(folder: &Path, agent: Option<AgentId>) -> Result<Self> {
+        let named = agent.map_or_else(|| folder.display().to_string(), |agent| agent.to_string());
         let absent =
-            || Refusal::NodeNotRunning { agent: agent.to_string(), why: "it was not started".to_owned() };
+            || Refusal::NodeNotRunning { agent: named.clone(), why: "it was not started".to_owned() };
         let text = |name: &str| -> Result<Vec<u8>> {
             let path = folder.join(name);
             let broken = |why: String| Refusal::NodeBroken { why: format!("{}: {why}", path.display()) };
@@ -48,11 +61,11 @@ impl NodeClient {
         let broken = |why: String| Refusal::NodeBroken { why };
         let place: Place = serde_json::from_slice(&text(PLACE_FILE)?)
             .map_err(|error| broken(format!("{PLACE_FILE}: {error}")))?;
-        if place.agent != agent.to_string() {
-            return Err(broken(format!("{PLACE_FILE} is of the agent {}", place.agent)).into());
+        if place.agent != agent.map(|agent| agent.to_string()).unwrap_or_default() {
+            return Err(broken(format!("{PLACE_FILE} is of the agent '{}'", place.agent)).into());
         }
         let token = String::from_utf8(text(TOKEN_FILE)?).map_err(|error| broken(error.to_string()))?;
-        Self::at(&place.url, token.trim(), agent)
+        Self::at(&place.url, token.trim(), agent.unwrap_or_default())
     }
 
     /// The node at an address.
@@ -148,6 +161,17 @@ impl NodeClient {
     pub async fn signed(&self, id: u64, answer: &Signed) -> Result<()> {
         let _: serde_json::Value = self.post(&format!("/v1/signer/{id}"), answer).await?;
         Ok(())
+    }
+
+    /// The mesh as a node sees it that only observes.
+    pub async fn mesh(&self) -> Result<MeshMap> {
+        self.get("/v1/mesh").await
+    }
+
+    /// Messages that such a node has heard after this one.
+    pub async fn observed(&self, after: Option<&str>, limit: usize) -> Result<ObservedPage> {
+        let after = after.map(|after| format!("&after={}", form(after))).unwrap_or_default();
+        self.get(&format!("/v1/observed?limit={limit}{after}")).await
     }
 
     /// Asks it to stop. It answers before it has.

@@ -2,8 +2,10 @@
 //! unix microseconds.
 
 mod notary;
+mod observed;
 
 pub use notary::*;
+pub use observed::*;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,7 +23,7 @@ pub struct Place {
     /// Where the local API is, such as `http://127.0.0.1:4010`.
     pub url: String,
     pub pid: u32,
-    /// The agent's mint.
+    /// The agent's mint; empty where the node only observes.
     pub agent: String,
     /// The node's libp2p peer id.
     pub peer: String,

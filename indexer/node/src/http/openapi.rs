@@ -1,7 +1,7 @@
 //! The local API as an OpenAPI 3.1 document. Served at /openapi.json, written by `--print-openapi`, compared with
 //! `indexer/node/openapi.json` by a test.
 
-use super::{App, routes};
+use super::routes;
 use axum::response::Response;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use zx1_server::openapi::{self, Style, refusing};
 pub(super) const OPEN: [&str; 3] = ["/healthz", "/openapi.json", "/asyncapi.json"];
 
 /// What every route may refuse with, and that it takes the token.
-pub(super) fn refused(all: OpenApiRouter<App>) -> OpenApiRouter<App> {
+pub(crate) fn refused<S: Clone + Send + Sync + 'static>(all: OpenApiRouter<S>) -> OpenApiRouter<S> {
     let mut all = refusing(all, &[400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503]);
     let api = all.get_openapi_mut();
     for (path, item) in &mut api.paths.paths {
@@ -47,7 +47,11 @@ pub(super) fn base() -> OpenApi {
 const TAGS: &[(&str, &str, &[&str])] = &[
     ("messages", "sending and receiving", &["send", "outbox", "inbox", "conversations", "ws"]),
     ("notaries", "looking for one, being one, and ratings", &["notary", "rate"]),
-    ("mesh", "peers and other agents", &["peers", "identity", "adverts", "heard", "reputation"]),
+    (
+        "mesh",
+        "peers and other agents",
+        &["peers", "identity", "adverts", "heard", "reputation", "mesh", "observed"],
+    ),
     ("signer", "the process that holds the deal key", &["signer"]),
     (
         "operations",
@@ -61,7 +65,7 @@ fn shape(name: &str) -> Option<Value> {
     let hex = |digits: usize| json!({ "pattern": format!("^[0-9a-f]{{{digits}}}$"), "examples": ["ab".repeat(digits / 2)] });
     Some(match name {
         "conversation" => hex(32),
-        "message" | "payload_hash" => hex(64),
+        "message" | "hash" | "payload_hash" => hex(64),
         "agent" | "sender" | "recipient" | "target" | "proposer" | "responder" | "notary" => json!({
             "pattern": "^[1-9A-HJ-NP-Za-km-z]{32,44}$",
             "examples": ["6tBou5MHL5aWpDy6cgf3wiwGGK2mR8qs68ujtpaoWrf2"],
@@ -85,14 +89,16 @@ fn shape(name: &str) -> Option<Value> {
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let style = Style { tags: TAGS, shape, is_tagged: |_| false };
-        openapi::written(routes().get_openapi(), &style)
+        let mut document = routes().get_openapi().clone();
+        document.merge(crate::observe::http::described().get_openapi().clone());
+        openapi::written(&document, &style)
     });
     &TEXT
 }
 
 /// This document, OpenAPI 3.1
 #[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
-pub(super) async fn served() -> Response {
+pub(crate) async fn served() -> Response {
     openapi::served(text())
 }
 

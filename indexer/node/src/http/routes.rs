@@ -3,6 +3,7 @@
 use super::App;
 use crate::defaults::REQUEST_WITHIN;
 use crate::error::{Error, Result};
+use crate::facts;
 use crate::inbox::{self, Place};
 use crate::notary::dues;
 use crate::pen::blocking;
@@ -36,7 +37,7 @@ pub(super) fn json_of(status: StatusCode, value: &impl Serialize) -> Result<Resp
     answer::json(status, value).map_err(|error| Error::BadRequest(error.to_string()))
 }
 
-pub(super) fn ok(value: &impl Serialize) -> Result<Response> {
+pub(crate) fn ok(value: &impl Serialize) -> Result<Response> {
     json_of(StatusCode::OK, value)
 }
 
@@ -62,13 +63,8 @@ pub(super) async fn status(State(app): State<App>) -> Result<Response> {
         identity: who(&app).await?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_micros: parts.started_micros,
-        gates: if is_dev { "dev" } else { "enforced" }.to_owned(),
-        cluster: Cluster {
-            genesis: parts.genesis.clone(),
-            slot: seen.slot.0,
-            age_seconds: seen.age_seconds,
-            is_away: seen.is_away || tally.is_away,
-        },
+        gates: gates(is_dev).to_owned(),
+        cluster: cluster_of(&parts.cluster, &parts.genesis, tally.is_away),
         standing: Standing {
             is_good: is_dev || seen.missing.is_none(),
             missing: seen.missing.filter(|_| !is_dev),
@@ -85,6 +81,22 @@ pub(super) async fn status(State(app): State<App>) -> Result<Response> {
         owns_log: parts.agent.log().is_owner(),
         registration: parts.registrar.shown(),
     })
+}
+
+/// Whether there are gates, as a word.
+pub(crate) fn gates(is_dev: bool) -> &'static str {
+    if is_dev { "dev" } else { "enforced" }
+}
+
+/// What is known of the cluster; `is_away` where questions about senders are not answered.
+pub(crate) fn cluster_of(cluster: &facts::Cluster, genesis: &str, is_away: bool) -> Cluster {
+    let seen = cluster.seen();
+    Cluster {
+        genesis: genesis.to_owned(),
+        slot: seen.slot.0,
+        age_seconds: seen.age_seconds,
+        is_away: seen.is_away || is_away,
+    }
 }
 
 async fn who(app: &App) -> Result<Identity> {
@@ -206,7 +218,7 @@ pub(super) struct InboxQuery {
 }
 
 /// Parameters of a query, each of them known and given once.
-fn parameters(raw: Option<&str>, known: &[&str]) -> Result<BTreeMap<String, String>> {
+pub(crate) fn parameters(raw: Option<&str>, known: &[&str]) -> Result<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
     for (name, value) in query::pairs(raw) {
         if !known.contains(&name.as_str()) {
@@ -219,18 +231,19 @@ fn parameters(raw: Option<&str>, known: &[&str]) -> Result<BTreeMap<String, Stri
     Ok(all)
 }
 
+/// How many messages a page may have.
+pub(crate) fn limit_of(given: Option<String>) -> Result<usize> {
+    let Some(limit) = given else { return Ok(MAX_PAGE) };
+    let limit = limit.parse().ok().filter(|limit| (1..=MAX_PAGE).contains(limit));
+    limit.ok_or_else(|| Error::BadRequest(format!("limit is from 1 to {MAX_PAGE}")))
+}
+
 /// Received messages, in the order of the agent's log
 #[utoipa::path(get, path = "/v1/inbox", params(InboxQuery), responses((status = 200, body = Inbox)))]
 pub(super) async fn inbox(State(app): State<App>, RawQuery(raw): RawQuery) -> Result<Response> {
     let mut given = parameters(raw.as_deref(), &["after", "limit"])?;
     let after: Option<Place> = given.remove("after").map(|after| after.parse()).transpose()?;
-    let limit = match given.remove("limit") {
-        None => MAX_PAGE,
-        Some(limit) => {
-            let limit = limit.parse().ok().filter(|limit| (1..=MAX_PAGE).contains(limit));
-            limit.ok_or_else(|| Error::BadRequest(format!("limit is from 1 to {MAX_PAGE}")))?
-        }
-    };
+    let limit = limit_of(given.remove("limit"))?;
     let page = page(&app, after, limit).await?;
     ok(&page)
 }

@@ -148,7 +148,22 @@ const SAY = {
     `of the batch of ${epochDay(e.epoch)}`,
   ],
   batch_withheld: (e) => [`did not show a leaf of the batch of ${epochDay(e.epoch)}: it counts for nothing`],
-  message: (e) => ["sent a message", e.recipient ? ` to ${short(e.recipient)}` : ""],
+  message: (e) => [
+    Object.hasOwn(SAID, e.msg_type) ? SAID[e.msg_type](e.summary ?? {}) : "sent a message",
+    e.recipient ? ` to ${short(e.recipient)}` : "",
+  ],
+};
+
+/** What a message on the mesh says, by its type. */
+const SAID = {
+  beacon: () => "is online",
+  advertise: () => "advertises what it does",
+  discover: () => "looks for agents",
+  "notarize-bid": (s) => (s.kind === "request" ? "looks for a notary" : "offers to be a notary"),
+  feedback: (s) =>
+    typeof s.target === "string" && Number.isFinite(s.score)
+      ? `rated ${short(s.target)}${s.role === 1 ? " as a notary" : ""}: ${s.score > 0 ? "+" : ""}${String(s.score).replace("-", "−")}`
+      : "rated an agent",
 };
 
 /**

@@ -13,6 +13,7 @@ import contractsPage from "./pages/contracts.js";
 import eventsPage from "./pages/events.js";
 import feedPage from "./pages/feed.js";
 import feedbackPage from "./pages/feedback.js";
+import meshPage from "./pages/mesh.js";
 import networkPage from "./pages/network.js";
 import overviewPage from "./pages/overview.js";
 import searchPage from "./pages/search.js";
@@ -38,6 +39,7 @@ const PAGES = {
   events: eventsPage,
   feedback: feedbackPage,
   network: networkPage,
+  mesh: meshPage,
   search: searchPage,
   status: statusPage,
   missing: missingPage,

@@ -18,6 +18,7 @@ export const ROUTES = [
   ["events", ["events"]],
   ["feedback", ["feedback"]],
   ["network", ["network"]],
+  ["mesh", ["mesh"]],
   ["search", ["search"]],
   ["status", ["status"]],
 ];

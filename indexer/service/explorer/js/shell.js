@@ -31,6 +31,7 @@ const HOME = {
   contract: "contracts",
   events: "feed",
   network: "overview",
+  mesh: "overview",
 };
 
 /** What the page knows of the service. */
@@ -81,6 +82,7 @@ export function start() {
         null,
         h("span", null, "Read from the ledgers; anyone can rebuild it."),
         h("a", { href: href("network") }, "Network figures"),
+        h("a", { href: href("mesh") }, "Mesh"),
         h("a", { href: href("batches") }, "Batches"),
         h("a", { href: href("challenges") }, "Challenges"),
         h("a", { href: href("asks") }, "Asks"),

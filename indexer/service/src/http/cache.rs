@@ -70,7 +70,7 @@ pub(super) fn is_cacheable(method: &Method, uri: &Uri) -> bool {
     let path = uri.path();
     method == Method::GET
         && path.starts_with("/v1/")
-        && !matches!(path, "/v1/stream" | "/v1/ws" | "/v1/status")
+        && !matches!(path, "/v1/stream" | "/v1/ws" | "/v1/status" | "/v1/mesh")
         && !path.ends_with("/data")
 }
 

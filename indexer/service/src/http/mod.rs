@@ -20,6 +20,7 @@ use crate::audit::Audit;
 use crate::bundles::Bundles;
 use crate::error::Error;
 use crate::index::Index;
+use crate::mesh::Map;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -45,6 +46,7 @@ pub struct App {
     pub(crate) rates: Arc<limits::Rates>,
     pub(crate) seats: Arc<Seats>,
     pub(crate) audit: Arc<RwLock<Option<Audit>>>,
+    pub(crate) map: Map,
     pub(crate) cache: Arc<cache::Cache>,
     /// Questions to the store at once: some of its connections remain for whoever fills it.
     pub(crate) turns: Arc<Semaphore>,
@@ -69,6 +71,7 @@ impl App {
         index: Arc<Index>,
         bundles: Arc<Bundles>,
         audit: Arc<RwLock<Option<Audit>>>,
+        map: Map,
         stopping: CancellationToken,
         cluster: String,
     ) -> Self {
@@ -79,6 +82,7 @@ impl App {
             index,
             bundles,
             audit,
+            map,
             cache: Arc::default(),
             turns: Arc::new(Semaphore::new(TURNS)),
             stopping,
@@ -102,7 +106,7 @@ impl App {
 
 /// The routes with their description.
 fn routes() -> OpenApiRouter<App> {
-    use reads::{agents, batches, lists, operations, search};
+    use reads::{agents, batches, lists, mesh, operations, search};
     let all = OpenApiRouter::new()
         .routes(routes!(operations::status))
         .routes(routes!(operations::network))
@@ -116,6 +120,7 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(lists::events))
         .routes(routes!(lists::contracts))
         .routes(routes!(search::search))
+        .routes(routes!(mesh::map))
         .routes(routes!(operations::metrics))
         .routes(routes!(openapi::served));
     let one = OpenApiRouter::new()

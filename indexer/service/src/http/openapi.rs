@@ -223,6 +223,7 @@ const TAGS: &[(&str, &str, &[&str])] = &[
     ("feedback", "the feedback log, and ratings that are brought", &["feedback", "envelopes"]),
     ("bindings", "records that bind a Nano account to a wallet", &["bindings"]),
     ("events", "events of the programs, and streams of news", &["events", "stream", "ws"]),
+    ("mesh", "what an observing node hears, which proves nothing", &["mesh"]),
     ("network", "sums, and where the index stands", &["network", "status", "audit", "gaps"]),
     ("operations", "health, metrics, this document", &["healthz", "readyz", "metrics", "openapi.json"]),
 ];

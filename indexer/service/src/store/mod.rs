@@ -128,6 +128,8 @@ pub enum Remove {
     Contract(String, String),
     /// Stream events that are older than this time in Unix milliseconds.
     StreamBefore(i64),
+    /// Stream events of the kind `message` that are older than this time in Unix milliseconds.
+    MessagesBefore(i64),
 }
 
 /// Sums over the whole index.

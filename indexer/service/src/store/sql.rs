@@ -334,6 +334,10 @@ macro_rules! remove {
                 let sql = "DELETE FROM stream WHERE at < $1";
                 sqlx::query::<$db>(sql).bind(at).execute(&mut *$tx).await?;
             }
+            Remove::MessagesBefore(at) => {
+                let sql = "DELETE FROM stream WHERE kind = 'message' AND at < $1";
+                sqlx::query::<$db>(sql).bind(at).execute(&mut *$tx).await?;
+            }
         }
     }};
 }

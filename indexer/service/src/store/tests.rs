@@ -49,6 +49,26 @@ fn agent(number: u8, name: &str, stake: Option<u64>) -> AgentRow {
     }
 }
 
+async fn messages_are_forgotten_before_other_events(store: &dyn Store) {
+    let message = |name: &str, at: i64| StreamRow {
+        kind: "message".to_owned(),
+        at,
+        slot: None,
+        signature: None,
+        ..told(&format!("mesh/{name}"))
+    };
+    let stream = vec![message("a", 100), message("b", 200), StreamRow { at: 100, ..told("of/that/age") }];
+    store.commit(Commit { stream, ..Commit::default() }).await.unwrap();
+    let remove = vec![Remove::MessagesBefore(200)];
+    store.commit(Commit { remove, ..Commit::default() }).await.unwrap();
+    let origins = |find: Find| async move {
+        let rows = store.stream(find).await.unwrap();
+        rows.into_iter().map(|it| it.row.origin).collect::<Vec<_>>()
+    };
+    assert_eq!(origins(Find::by("kind", "message")).await, ["mesh/b"]);
+    assert_eq!(origins(Find::by("origin", "of/that/age")).await, ["of/that/age"]);
+}
+
 async fn suite(store: &dyn Store) {
     events_are_written_once(store).await;
     rows_replace_those_with_their_key(store).await;
@@ -58,6 +78,7 @@ async fn suite(store: &dyn Store) {
     streams_have_rising_ids_and_one_of_each_origin(store).await;
     sums_are_sums(store).await;
     hostile_values_are_values(store).await;
+    messages_are_forgotten_before_other_events(store).await;
     large_commits_are_whole(store).await;
     store.ping().await.unwrap();
 }

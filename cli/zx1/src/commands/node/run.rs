@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
     let key = &settings.peer_key;
     pass(&key.source, "--keypair", "--default-keypair", key.value.clone().into());
     let (options, mut named) = with_mint(&args.options, context)?;
-    if named.is_none() && !asks_for_help(&options) {
+    if named.is_none() && !asks_for_help(&options) && !observes(&options) {
         let mint = context.agent()?.mint.to_string();
         pass(&settings.agent.source, "--agent", "--default-agent", mint.clone().into());
         named = Some(mint);
@@ -47,6 +47,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<()> {
 fn local_name(mint: &str, context: &Context) -> Option<String> {
     let config = context.config().ok()?;
     config.agents.iter().find(|(_, agent)| agent.mint == mint).map(|(name, _)| name.clone())
+}
+
+/// A node that only observes has no agent.
+fn observes(options: &[OsString]) -> bool {
+    options
+        .iter()
+        .any(|option| option.to_str().is_some_and(|it| it == "--observe" || it.starts_with("--observe=")))
 }
 
 fn asks_for_help(options: &[OsString]) -> bool {

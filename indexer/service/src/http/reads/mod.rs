@@ -3,6 +3,7 @@
 pub(super) mod agents;
 pub(super) mod batches;
 pub(super) mod lists;
+pub(super) mod mesh;
 pub(super) mod operations;
 pub(super) mod search;
 
