@@ -147,8 +147,10 @@ mod transport {
     use std::time::Duration;
 
     /// Bytes that gossipsub adds to an envelope at most: source, sequence number, topic, signature and key.
-    /// 65 536 + 1 024 is the largest frame that goes over the wire.
-    pub const MAX_TRANSMIT_SIZE: usize = 66_560;
+    /// 65 536 + 1 024 is the largest frame that goes over the wire. gossipsub 0.50.1 compares the limit with all that
+    /// it has read, and reads 8 192 bytes at a time: without room for the beginning of the next frame, a long message
+    /// with another behind it would end the stream, and no message would come by it again.
+    pub const MAX_TRANSMIT_SIZE: usize = 66_560 + 8_192;
     /// How long both ends of a direct stream have, from its opening to the answer.
     pub const DIRECT_TIMEOUT: Duration = Duration::from_secs(10);
     /// Direct streams of one connection at a time, in both directions together.

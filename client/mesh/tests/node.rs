@@ -192,6 +192,19 @@ async fn the_longest_envelope_goes_through_and_a_longer_one_is_not_sent() {
     }
 }
 
+/// gossipsub's own limit counts what follows a message in the same read.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_longest_envelopes_go_through_one_right_behind_the_other() {
+    let (one, mut two) = (start(TCP).await, start(TCP).await);
+    one.join(&two, Channel::Broadcast).await;
+    for number in 0..20 {
+        one.node.publish(Channel::Broadcast, vec![b'a' + number; 65_536]).await.unwrap();
+    }
+    for _ in 0..20 {
+        assert_eq!(two.next().await.bytes.len(), 65_536);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_sent_says_why() {
     let (one, two) = (start(MEMORY).await, start(MEMORY).await);
@@ -407,4 +420,8 @@ async fn two_nodes_reach_each_other_through_a_relay() {
     within(far.node.dial(address)).await.unwrap();
     far.send(&hidden, "through the relay").await.unwrap();
     assert_eq!(&hidden.next().await.bytes[..], b"through the relay");
+    for (one, other) in [(&far, &hidden), (&hidden, &far)] {
+        let address = one.until(other.id(), |_| true).await.address;
+        assert!(zx1_mesh::addresses::is_relayed(&address), "{address}");
+    }
 }

@@ -7,69 +7,16 @@ mod support;
 use libp2p::core::Transport;
 use libp2p::core::transport::MemoryTransport;
 use libp2p::core::upgrade::Version;
-use libp2p::futures::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use libp2p::futures::{StreamExt, future};
+use libp2p::futures::StreamExt;
 use libp2p::identity::Keypair;
-use libp2p::request_response::{Behaviour, Codec, Event, Message, OutboundFailure, ProtocolSupport};
-use libp2p::swarm::{self, StreamProtocol, Swarm, SwarmEvent};
+use libp2p::request_response::{Behaviour, Event, Message, OutboundFailure, ProtocolSupport};
+use libp2p::swarm::{self, Swarm, SwarmEvent};
 use libp2p::{noise, yamux};
 use std::io;
+use support::bytes::Bytes;
 use support::{MEMORY, Peer, start, within};
 use zx1_mesh::node::Dropped;
 use zx1_mesh::wire::{ACK_FRAME, DIRECT_PROTOCOL};
-
-/// Writes whatever bytes it is given, and reads until the other end closes or resets. A stalling one neither
-/// ends its side nor reads.
-#[derive(Clone)]
-struct Bytes {
-    stalls: bool,
-}
-
-impl Codec for Bytes {
-    type Protocol = StreamProtocol;
-    type Request = Vec<u8>;
-    type Response = Vec<u8>;
-
-    async fn read_request<T: AsyncRead + Unpin + Send>(
-        &mut self,
-        _: &StreamProtocol,
-        io: &mut T,
-    ) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        io.read_to_end(&mut bytes).await.map(|_| bytes)
-    }
-
-    async fn read_response<T: AsyncRead + Unpin + Send>(
-        &mut self,
-        _: &StreamProtocol,
-        io: &mut T,
-    ) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let read = io.read_to_end(&mut bytes).await;
-        // What came before a reset would show here.
-        read.map_err(|error| io::Error::new(error.kind(), format!("{bytes:?}"))).map(|_| bytes)
-    }
-
-    async fn write_request<T: AsyncWrite + Unpin + Send>(
-        &mut self,
-        _: &StreamProtocol,
-        io: &mut T,
-        bytes: Vec<u8>,
-    ) -> io::Result<()> {
-        io.write_all(&bytes).await?;
-        io.flush().await?;
-        if self.stalls { future::pending().await } else { Ok(()) }
-    }
-
-    async fn write_response<T: AsyncWrite + Unpin + Send>(
-        &mut self,
-        _: &StreamProtocol,
-        io: &mut T,
-        bytes: Vec<u8>,
-    ) -> io::Result<()> {
-        io.write_all(&bytes).await
-    }
-}
 
 fn stranger(stalls: bool) -> Swarm<Behaviour<Bytes>> {
     let key = Keypair::generate_ed25519();

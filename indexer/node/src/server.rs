@@ -357,6 +357,11 @@ async fn watch(
                 judge.disconnected(&peer);
                 agent.tell("peer", peer.to_string(), agent.now(), &serde_json::json!({ "connected": false }));
             }
+            Event::Relayed(relay) => tracing::info!("a relay keeps a place for this node: {relay}"),
+            Event::HolePunched(peer) => tracing::info!("connected directly, no longer by a relay: {peer}"),
+            Event::StaysRelayed { peer, reason } => {
+                tracing::info!(reason, "the connection stays relayed: {peer}");
+            }
             Event::NotSaved(why) => tracing::warn!("peers could not be saved: {why}"),
             event => tracing::debug!(?event, "mesh"),
         }

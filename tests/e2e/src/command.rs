@@ -76,6 +76,7 @@ pub struct Zx1 {
     url: String,
     keypair: PathBuf,
     variables: Vec<(OsString, OsString)>,
+    behind: Vec<OsString>,
 }
 
 impl Zx1 {
@@ -87,6 +88,7 @@ impl Zx1 {
             url: net.rpc_url().to_owned(),
             keypair: net.wallet_file(0),
             variables: Vec::new(),
+            behind: Vec::new(),
         }
     }
 
@@ -108,6 +110,12 @@ impl Zx1 {
         self
     }
 
+    /// Run by another program, such as `nsenter`, which starts it in another network.
+    pub fn behind(mut self, words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.behind = words.into_iter().map(|word| word.as_ref().into()).collect();
+        self
+    }
+
     /// Its configuration folder (`ZX1_HOME`).
     pub fn home(&self) -> &Path {
         self.home.path()
@@ -116,7 +124,15 @@ impl Zx1 {
     /// The command, ready to start. Of the environment it sees only what is set here and the PATH, so nothing
     /// of the developer's own configuration is read or changed.
     pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
-        let mut command = Command::new(binary("zx1"));
+        let zx1 = binary("zx1");
+        let mut command = match self.behind.split_first() {
+            Some((program, words)) => {
+                let mut command = Command::new(program);
+                command.args(words).arg(zx1);
+                command
+            }
+            None => Command::new(zx1),
+        };
         command
             .args(arguments)
             .env_clear()

@@ -1,7 +1,7 @@
 //! An agent on the mesh.
 #![allow(clippy::indexing_slicing)]
 
-use crate::{Localnet, Running, Zx1, wait_until};
+use crate::{Localnet, Running, Zx1, runtime, wait_until};
 use serde_json::Value;
 use std::path::Path;
 
@@ -80,6 +80,33 @@ impl Owner {
         self.zx1.json(["node", "status"])
     }
 
+    /// The peers of its node.
+    #[track_caller]
+    pub fn peers(&self) -> Vec<Value> {
+        let peers = self.zx1.json(["node", "peers"]);
+        peers.as_array().or_else(|| peers["peers"].as_array()).unwrap().clone()
+    }
+
+    /// All metrics of its node.
+    #[track_caller]
+    pub fn metrics(&self) -> String {
+        let folder = self.zx1.home().join("agents").join(&self.mint);
+        let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+        let place: Value = serde_json::from_str(&read("node.json")).unwrap();
+        let (url, token) = (format!("{}/metrics", text(&place["url"])), read("node.token"));
+        runtime::wait(async move {
+            let request = runtime::http().get(url).bearer_auth(token.trim());
+            request.send().await.unwrap().text().await.unwrap()
+        })
+    }
+
+    /// One figure of them, named with its labels; 0 where there is none.
+    #[track_caller]
+    pub fn metric(&self, name: &str) -> u64 {
+        let all = self.metrics();
+        all.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0)
+    }
+
     /// Runs a command; what it printed as JSON.
     #[track_caller]
     pub fn json(&self, line: &[&str]) -> Value {
@@ -148,8 +175,10 @@ pub fn path(file: &Path) -> &str {
 #[track_caller]
 pub fn wait_for_mesh(owner: &Owner) {
     wait_until("a peer is in the mesh", || {
-        let peers = owner.json(&["node", "peers"]);
-        let peers = peers.as_array().or_else(|| peers["peers"].as_array()).unwrap().clone();
-        peers.iter().any(|peer| peer["mesh"].as_array().is_some_and(|mesh| mesh.len() == 3)).then_some(())
+        owner
+            .peers()
+            .iter()
+            .any(|peer| peer["mesh"].as_array().is_some_and(|mesh| mesh.len() == 3))
+            .then_some(())
     });
 }

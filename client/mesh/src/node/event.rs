@@ -51,6 +51,13 @@ pub enum Event {
     Relayed(PeerId),
     /// A relayed connection became a direct one.
     HolePunched(PeerId),
+    /// A connection stays relayed: no direct one came about.
+    StaysRelayed {
+        /// The peer at the other end.
+        peer: PeerId,
+        /// What hole punching says.
+        reason: String,
+    },
     /// The peer was let go to make room.
     Trimmed(PeerId),
     /// Peers could not be saved; they will be tried again.

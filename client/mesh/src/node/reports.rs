@@ -54,7 +54,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
     }
 
     fn connected(&mut self, peer: PeerId, id: ConnectionId, endpoint: ConnectedPoint, first: bool) {
-        let (address, outbound) = (endpoint.get_remote_address().clone(), endpoint.is_dialer());
+        let (address, outbound) = (address_of(&endpoint), endpoint.is_dialer());
         if let Some((_, reply)) = self.dialling.remove(&id) {
             let _ = reply.send(Ok(peer));
         }
@@ -104,8 +104,12 @@ impl<V: Validator, S: Sink> Task<V, S> {
                 self.tell(Event::Relayed(relay_peer_id));
             }
             BehaviourEvent::RelayServer(event) => self.relaying(&event),
-            BehaviourEvent::Dcutr(event) if event.result.is_ok() => {
-                self.tell(Event::HolePunched(event.remote_peer_id));
+            BehaviourEvent::Dcutr(event) => {
+                let peer = event.remote_peer_id;
+                self.tell(match event.result {
+                    Ok(_) => Event::HolePunched(peer),
+                    Err(error) => Event::StaysRelayed { peer, reason: error.to_string() },
+                });
             }
             BehaviourEvent::Ping(event) => {
                 if let (Ok(time), Some(peer)) = (event.result, self.connected.get_mut(&event.peer)) {
@@ -278,6 +282,17 @@ impl<V: Validator, S: Sink> Task<V, S> {
         if let Some(connected) = self.connected.get_mut(&peer) {
             connected.last_use = Instant::now();
         }
+    }
+}
+
+/// By which address a peer is connected. Who comes through a relay gives only a name as the address; the relay's
+/// belongs before it.
+fn address_of(endpoint: &ConnectedPoint) -> Multiaddr {
+    match endpoint {
+        ConnectedPoint::Listener { local_addr, send_back_addr } if endpoint.is_relayed() => {
+            local_addr.iter().chain(send_back_addr).collect()
+        }
+        _ => endpoint.get_remote_address().clone(),
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod bytes;
+
 use libp2p::identity::Keypair;
 use libp2p::{Multiaddr, PeerId};
 use std::future::Future;

@@ -1,0 +1,229 @@
+//! Agents at home, behind routers that translate addresses: real nodes, real routers, five networks that the test
+//! makes itself.
+//!
+//! ```text
+//! home1 -- router1 --+-- this network: cluster, bootstrap and relay node --+-- router2 -- home2
+//! ```
+//!
+//! The test runs itself again in a network of its own, where the addresses that are public by their numbers belong to
+//! devices of its own: nothing leaves the machine. Routers take nothing from outside that nobody inside asked for.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
+
+use std::os::unix::fs::MetadataExt as _;
+use std::process::{Command, Stdio};
+use zx1_e2e::{Localnet, Owner, text, wait_for_mesh, wait_until};
+
+const NAME: &str = "agents_behind_routers_trade_by_a_relay_and_then_directly";
+const INSIDE: &str = "ZX1_TEST_IN_OWN_NETWORK";
+
+/// Where everybody begins.
+const PUBLIC: &str = "/ip4/11.9.9.9/tcp/4001";
+
+/// Makes the networks. What `ip netns` keeps is in a /run that ends with the test.
+const SETUP: &str = "
+    set -e
+    PATH=$PATH:/usr/sbin:/sbin
+    mount -t tmpfs none /run
+    mkdir /run/netns
+    ip link set lo up
+    ip address add 11.9.9.9/32 dev lo
+    echo 1 > /proc/sys/net/ipv4/ip_forward
+    echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet
+    for n in 1 2; do
+        ip netns add router$n
+        ip netns add home$n
+        ip link add wan$n type veth peer name wan netns router$n
+        ip -n router$n link add lan type veth peer name eth0 netns home$n
+        ip address add 11.1.$n.1/24 dev wan$n
+        ip link set wan$n up
+        ip -n router$n address add 11.1.$n.2/24 dev wan
+        ip -n router$n address add 192.168.$n.1/24 dev lan
+        ip -n home$n address add 192.168.$n.2/24 dev eth0
+        for device in lo wan lan; do ip -n router$n link set $device up; done
+        for device in lo eth0; do ip -n home$n link set $device up; done
+        ip -n router$n route add default via 11.1.$n.1
+        ip -n home$n route add default via 192.168.$n.1
+        nsenter --net=/run/netns/router$n sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
+        nsenter --net=/run/netns/home$n sh -c 'echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet'
+    done
+    exec \"$@\"
+";
+
+/// The cluster serves on loopback only: its port is passed on from the homes to here.
+fn pass_cluster_on(port: &str) {
+    rules(
+        None,
+        &format!(
+            "table ip cluster {{
+                 chain pre {{
+                     type nat hook prerouting priority dstnat
+                     ip daddr 11.9.9.9 tcp dport {port} dnat to 127.0.0.1:{port}
+                 }}
+             }}"
+        ),
+    );
+    for home in ["home1", "home2"] {
+        rules(
+            Some(home),
+            &format!(
+                "table ip cluster {{
+                     chain out {{
+                         type nat hook output priority -100
+                         ip daddr 127.0.0.1 tcp dport {port} dnat to 11.9.9.9:{port}
+                     }}
+                     chain post {{
+                         type nat hook postrouting priority srcnat
+                         ip saddr 127.0.0.1 oifname \"eth0\" masquerade
+                     }}
+                 }}"
+            ),
+        );
+    }
+}
+
+/// How both routers translate: `masquerade` keeps a connection's port, as most do. With `random` each connection
+/// gets one of its own, and nobody can be told where to knock. And what they do with strangers.
+fn routers(masquerade: &str, strangers: &str) {
+    for router in ["router1", "router2"] {
+        rules(
+            Some(router),
+            &format!(
+                "table ip router {{
+                 }}
+                 flush table ip router
+                 delete table ip router
+                 table ip router {{
+                     chain post {{
+                         type nat hook postrouting priority srcnat
+                         oifname \"wan\" {masquerade}
+                     }}
+                     chain in {{
+                         type filter hook input priority filter
+                         iifname \"wan\" ct state != {{ established, related }} {strangers}
+                     }}
+                     chain through {{
+                         type filter hook forward priority filter
+                         iifname \"wan\" ct state != {{ established, related }} drop
+                     }}
+                 }}"
+            ),
+        );
+    }
+}
+
+fn rules(network: Option<&str>, text: &str) {
+    let mut command = match network {
+        Some(network) => {
+            let mut command = Command::new("nsenter");
+            command.arg(format!("--net=/run/netns/{network}")).arg("nft");
+            command
+        }
+        None => Command::new("nft"),
+    };
+    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap());
+    let done = command.arg(text).env("PATH", path).output().unwrap();
+    assert!(done.status.success(), "{text}\n{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn agents_behind_routers_trade_by_a_relay_and_then_directly() {
+    if std::env::var_os(INSIDE).is_some() {
+        return inside();
+    }
+    let myself = std::env::current_exe().unwrap();
+    let mut command = Command::new("unshare");
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        command.arg("--map-root-user");
+    }
+    command.args(["--net", "--mount", "sh", "-c", SETUP, "sh"]);
+    command.arg(myself).args(["--exact", NAME, "--nocapture"]);
+    let output = command.env(INSIDE, "1").stdin(Stdio::null()).output().unwrap();
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+fn inside() {
+    let net = Localnet::builder().start();
+    pass_cluster_on(net.rpc_url().rsplit(':').next().unwrap());
+    // They say no, so that nobody waits for the end of a dial.
+    routers("masquerade random,fully-random", "meta l4proto tcp reject with tcp reset");
+    let [mut alice, mut bob, mut first] =
+        [(0, "alice"), (1, "bob"), (2, "first")].map(|(index, name)| Owner::simple(&net, index, name));
+    // The harness takes the part before the peer id as the address to listen on.
+    first.address = format!("{PUBLIC}/p2p/");
+    first.start(&["--relay", "--external", PUBLIC]);
+    let relay = first.address.clone();
+    for (owner, home) in [(&mut alice, "home1"), (&mut bob, "home2")] {
+        owner.bootstrap = Some(relay.clone());
+        owner.zx1 = owner
+            .zx1
+            .clone()
+            .env("ZX1_NODE_LOG", "info")
+            .behind(["nsenter", &format!("--net=/run/netns/{home}")]);
+        start_at_home(owner, &relay, 4001);
+    }
+
+    // Neither can be reached but through the relay, and no way around it is found.
+    let deal = trade(&alice, &bob);
+    for (one, other) in [(&alice, &bob), (&bob, &alice)] {
+        let address = address_of(one, other);
+        assert!(address.contains("/p2p-circuit"), "{address}");
+    }
+    let said = bob.node.as_ref().unwrap().said();
+    assert!(said.contains("a relay keeps a place for this node"), "{said}");
+    bob.node.as_ref().unwrap().wait_for("stays relayed");
+    assert_eq!(first.inbox().len(), 0, "the relay passes on what is not for it");
+
+    // The same agents behind routers as most are, from new ports.
+    routers("masquerade", "drop");
+    for owner in [&mut alice, &mut bob] {
+        owner.stop();
+        start_at_home(owner, &relay, 4002);
+    }
+    let another = trade(&alice, &bob);
+    assert_ne!(deal, another);
+    for (one, other, at) in [(&alice, &bob, "11.1.2.2"), (&bob, &alice, "11.1.1.2")] {
+        let direct = format!("/ip4/{at}/tcp/4002");
+        wait_until("they are connected directly", || {
+            address_of(one, other).starts_with(&direct).then_some(())
+        });
+    }
+    // And the deal goes on by the direct connection when the relay is gone.
+    let id = first.status()["identity"]["peer"].clone();
+    first.stop();
+    wait_until("the relay is gone", || alice.peers().iter().all(|it| it["peer"] != id).then_some(()));
+    trade(&bob, &alice);
+}
+
+/// Starts a node that listens at home, and at a place that the relay keeps for it.
+fn start_at_home(owner: &mut Owner, relay: &str, port: u16) {
+    owner.address = format!("/ip4/0.0.0.0/tcp/{port}/p2p/");
+    owner.start(&["--listen", &format!("{relay}/p2p-circuit")]);
+    wait_for_mesh(owner);
+    wait_until("others are told where it is", || {
+        let external = owner.status()["identity"]["external"].clone();
+        external.as_array().unwrap().iter().any(|it| text(it).contains("/p2p-circuit")).then_some(())
+    });
+}
+
+/// A deal from its first word to its end.
+fn trade(buyer: &Owner, seller: &Owner) -> String {
+    let proposed = buyer.send(&["negotiate", "propose", &seller.mint, "--value", "250", "--text", "3 pages"]);
+    let proposed = buyer.wait_for(proposed, "acknowledged");
+    let deal = text(&proposed["conversation"]).to_owned();
+    let accepted = seller.send(&["negotiate", "accept", &deal]);
+    seller.wait_for(accepted, "acknowledged");
+    let delivered = seller.send(&["negotiate", "deliver", &deal, "--text", "drei Seiten"]);
+    seller.wait_for(delivered, "acknowledged");
+    assert_eq!(buyer.phase(&deal), seller.phase(&deal));
+    deal
+}
+
+/// By which address two nodes are connected.
+fn address_of(one: &Owner, other: &Owner) -> String {
+    let id = other.status()["identity"]["peer"].clone();
+    let peers = one.peers();
+    let peer = peers.iter().find(|it| it["peer"] == id).unwrap_or_else(|| panic!("not connected: {peers:?}"));
+    text(&peer["address"]).to_owned()
+}
