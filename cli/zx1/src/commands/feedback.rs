@@ -13,7 +13,7 @@ Examples:
   zx1 feedback submit 'the README says nothing about ports'
   zx1 feedback submit --file report.txt
   zx1 feedback submit --source qa-fuzz --severity high --surface cli \\
-      --repro 'qa_cli({"program":"zx1","arguments":["inspect","tx","00"]})' 'it panics'
+      --repro 'qa_cli({\"program\":\"zx1\",\"arguments\":[\"inspect\",\"tx\",\"00\"]})' 'it panics'
   zx1 feedback submit --sponsor http://127.0.0.1:8895 'paid by the sponsor'
   zx1 feedback list                            newest first
   zx1 feedback list --surface cli --unresolved --output json
