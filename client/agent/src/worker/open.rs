@@ -155,13 +155,8 @@ impl Worker {
             }
             Err(error) => return Err(error.into()),
         };
-        let me = self.market.id();
-        if is_ours(view.case(), me) || view.case().agent() == Some(me) {
-            if record.stage != Stage::Working {
-                record.stage = Stage::Working;
-                self.store.save(&record)?;
-            }
-            return self.work(record).await;
+        if self.is_mine(&view) {
+            return self.go_on(record).await;
         }
         if view.state() != State::Open || record.stage == Stage::Working {
             return self.forget(&record, view.state());
@@ -181,9 +176,29 @@ impl Worker {
         };
         match taken {
             Ok(true) => self.work(record).await,
-            Ok(false) => self.forget(&record, view.state()),
+            // A deposit that was confirmed after the first look leaves no reservation, and the contract is ours.
+            Ok(false) => match self.patient_view(id).await {
+                Ok(view) if self.is_mine(&view) => self.go_on(record).await,
+                Ok(view) => self.forget(&record, view.state()),
+                Err(error) if matches!(error.status(), Some(403 | 404)) => self.forget(&record, State::Open),
+                Err(error) => Err(error.into()),
+            },
             Err(error) => Err(error),
         }
+    }
+
+    fn is_mine(&self, view: &View) -> bool {
+        let me = self.market.id();
+        is_ours(view.case(), me) || view.case().agent() == Some(me)
+    }
+
+    /// Works on with a contract that is known to be ours.
+    async fn go_on(&self, mut record: Record) -> Result<(), WorkError> {
+        if record.stage != Stage::Working {
+            record.stage = Stage::Working;
+            self.store.save(&record)?;
+        }
+        self.work(record).await
     }
 
     /// The bond may have been sent: the same entry again reserves nothing twice.
