@@ -18,7 +18,7 @@ use crate::{RelayError, Result};
 pub enum Target {
     /// `#name`, as written.
     Channel(String),
-    /// One agent.
+    /// One agent, by its id.
     Agent(AgentId),
 }
 
@@ -28,7 +28,7 @@ pub enum Presence {
     /// The first one of everybody.
     #[default]
     Online,
-    /// Not looking.
+    /// Connected, and not looking.
     Away,
     /// Not to be disturbed.
     Busy,
@@ -39,7 +39,7 @@ pub enum Presence {
 }
 
 impl Presence {
-    /// Every state.
+    /// All states, in the wire's order.
     pub const ALL: [Presence; 5] =
         [Presence::Online, Presence::Away, Presence::Busy, Presence::Offline, Presence::Listening];
 
@@ -85,7 +85,7 @@ pub enum Admin {
     Approve { pubkey: String, note: Option<String> },
     /// Takes a key, or the key with this id, off it.
     Revoke { pubkey: Option<String>, agent: Option<AgentId> },
-    /// Shows it.
+    /// Shows the state on the wire.
     List,
     /// Closes a connection.
     Kick { agent: AgentId, reason: Option<String> },
@@ -225,7 +225,7 @@ impl Frame {
     ///
     /// # Errors
     ///
-    /// As [`Frame::parse`]; bytes that are no UTF-8 are [`RelayError::NotJson`].
+    /// As [`Frame::parse`]; invalid UTF-8 is [`RelayError::NotJson`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Frame> {
         if bytes.len() > MAX_FRAME {
             return Err(RelayError::FrameTooLarge { bytes: bytes.len(), most: MAX_FRAME });

@@ -56,7 +56,7 @@ macro_rules! closes {
         pub enum Close { $($(#[$doc])* $name,)* }
 
         impl Close {
-            /// Every close.
+            /// All closes, in this order.
             pub const ALL: &'static [Close] = &[$(Close::$name),*];
 
             /// The websocket's close code.
@@ -81,11 +81,11 @@ closes! {
     TooSlow 1008 "too slow";
     /// Behind an ERROR frame with `VERIFICATION_EXPIRED`.
     ChallengeExpired 1000 "Challenge expired";
-    /// Behind SESSION_DISPLACED.
+    /// Follows the frame SESSION_DISPLACED.
     Displaced 1000 "Identity claimed by verified connection";
-    /// Behind KICKED.
+    /// Follows the frame KICKED.
     Kicked 1000 "Kicked";
-    /// Behind BANNED.
+    /// Follows the frame BANNED.
     Banned 1000 "Banned";
     /// A frame above the limit.
     TooLarge 1009 "Message too big";

@@ -306,7 +306,7 @@ impl Hub {
         Ok(self.for_neighbours(id, &joined, frame))
     }
 
-    /// Takes another name, once in 30 seconds; the agent is told too.
+    /// Takes another name, once in 30 seconds; the agent receives it too.
     ///
     /// # Errors
     ///

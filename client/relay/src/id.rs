@@ -49,7 +49,7 @@ impl AgentId {
         if fits { Ok(AgentId(id.to_owned())) } else { Err(RelayError::Field { field }) }
     }
 
-    /// Without the `@`.
+    /// The id without the `@`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -62,7 +62,7 @@ impl fmt::Display for AgentId {
     }
 }
 
-/// An Ed25519 public key that is no point of small order.
+/// An Ed25519 public key without points of small order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
@@ -109,7 +109,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`RelayError::Signature`] for everything else, text that is no base64 included.
+    /// [`RelayError::Signature`] for everything else, invalid base64 included.
     pub fn verify(&self, text: &str, signature: &str) -> Result<()> {
         let bytes = STANDARD.decode(signature).map_err(|_| RelayError::Signature)?;
         let signature = ed25519_dalek::Signature::from_slice(&bytes).map_err(|_| RelayError::Signature)?;

@@ -18,9 +18,9 @@ pub enum Value {
     Bool(bool),
     /// Every number is a double, as in JavaScript; finite.
     Number(f64),
-    /// Text, unescaped.
+    /// Text with its escapes undone.
     Text(String),
-    /// An array.
+    /// Values in their order.
     List(Vec<Value>),
     /// The fields in JavaScript's order; every name stands once.
     Object(Vec<(String, Value)>),

@@ -34,7 +34,7 @@ pub enum State {
 }
 
 impl State {
-    /// Every state.
+    /// All states, in the table's order.
     pub const ALL: [State; 6] =
         [State::Pending, State::Accepted, State::Completed, State::Disputed, State::Rejected, State::Expired];
 
@@ -63,7 +63,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// Every act.
+    /// All acts, in the table's order.
     pub const ALL: [Act; 5] = [Act::Accept, Act::Reject, Act::Complete, Act::Dispute, Act::Expire];
 }
 
@@ -87,13 +87,13 @@ pub fn next(from: State, act: Act) -> Option<State> {
 /// A party of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Party {
-    /// Its key.
+    /// The key that identified it.
     pub key: Key,
-    /// Its id.
+    /// The id on the wire.
     pub id: AgentId,
 }
 
-/// What became of the stakes.
+/// The outcome for the stakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settlement {
     /// To whom they belong.
@@ -117,7 +117,7 @@ impl Settlement {
 pub struct Proposal {
     /// Unique, chosen by the relay.
     pub id: String,
-    /// Who proposed.
+    /// The party that proposed.
     pub from: Party,
     /// Who may accept.
     pub to: Party,
@@ -169,7 +169,7 @@ impl Proposal {
 pub struct Moved {
     /// The two changes.
     pub changes: [(Party, Change); 2],
-    /// What became of the stakes.
+    /// The outcome for the stakes.
     pub settlement: Settlement,
 }
 
@@ -329,7 +329,7 @@ impl Book {
     ///
     /// # Errors
     ///
-    /// Other states, settled ones, winners who are no party.
+    /// Other states, settled ones, winners other than the parties.
     pub fn rule(&mut self, id: &str, winner: Option<&Key>, now: u64) -> Result<Moved> {
         let proposal = self.proposals.get(id).ok_or(RelayError::NoProposal)?.clone();
         if proposal.settlement.is_some() || !matches!(proposal.state, State::Disputed | State::Completed) {

@@ -9,13 +9,13 @@ use crate::proposal::{Moved, Proposal, State};
 /// A member as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Its id.
+    /// The id on the wire.
     pub id: AgentId,
     /// Its name, or the nick that it took.
     pub name: String,
     /// Whether it proved its key.
     pub verified: bool,
-    /// Its presence.
+    /// The state of its presence.
     pub presence: Presence,
     /// Its status text.
     pub status_text: Option<String>,
@@ -252,7 +252,7 @@ pub fn presence_changed(agent: &Member, ts: u64) -> String {
     )
 }
 
-/// NICK_CHANGED.
+/// The frame NICK_CHANGED.
 pub fn nick_changed(id: &AgentId, old: &str, new: &str, ts: u64) -> String {
     frame("NICK_CHANGED", ts, vec![("agent_id", at(id)), ("old_nick", old.into()), ("new_nick", new.into())])
 }
@@ -351,7 +351,7 @@ pub fn removed(banned: bool, reason: &str, ts: u64) -> String {
     frame(if banned { "BANNED" } else { "KICKED" }, ts, vec![("reason", reason.into())])
 }
 
-/// SKILLS_REGISTERED.
+/// The frame SKILLS_REGISTERED.
 pub fn skills_registered(id: &AgentId, count: usize, ts: u64) -> String {
     frame(
         "SKILLS_REGISTERED",

@@ -14,7 +14,7 @@ pub struct Terms {
     pub task: String,
     /// How much; any number.
     pub amount: Option<f64>,
-    /// Of what.
+    /// What the signature is of.
     pub currency: Option<String>,
     /// Where it is paid to.
     pub payment_code: Option<String>,

@@ -18,7 +18,7 @@ const MAX_FILES: usize = 256;
 pub struct Offered {
     /// Its path in the archive.
     pub name: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -212,7 +212,7 @@ pub fn chunks(archive: &str) -> Result<Vec<&str>> {
 pub enum State {
     /// Waits for this side's answer.
     Offered,
-    /// Takes chunks.
+    /// Accepted; it takes chunks.
     Receiving,
     /// Has ended, whichever way.
     Ended,
@@ -234,7 +234,7 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// What is no offer, more than [`MAX_RECEIVE`] bytes, and numbers of chunks that nobody could send in time.
+    /// Anything but an offer, more than [`MAX_RECEIVE`] bytes, and numbers of chunks that nobody could send in time.
     pub fn offered(offer: &Message, now: u64) -> Result<Receiver> {
         let Message::Offer { total_size, sha256, chunks, .. } = offer else {
             return Err(RelayError::NotATransfer);
@@ -292,7 +292,7 @@ impl Receiver {
         Ok(self)
     }
 
-    /// Rejects.
+    /// Rejects the offer.
     pub fn reject(&mut self) {
         self.state = State::Ended;
     }

@@ -255,7 +255,7 @@ fn judge(
     if looks::is_placeholder(bytes) || bytes.len() < 3 || looks::is_pattern(bytes) {
         return None;
     }
-    // `"Forgot password?"` is a label; what follows `'Password: '` is no value.
+    // `"Forgot password?"` is a label; what follows `'Password: '` is not a value.
     let labelled =
         || ["password", "passwort", "passphrase"].iter().any(|word| find(bytes, word.as_bytes()).is_some());
     if value.quoted

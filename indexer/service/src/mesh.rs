@@ -157,7 +157,7 @@ impl Mesh {
             };
             match ratings::put(&self.index, &rating).await {
                 Ok(_) => {}
-                // What the index does not know yet of a key or an agent is no reason to stand still.
+                // What the index does not know yet of a key or an agent stops nothing.
                 Err(crate::Error::EnvelopeRefused(why)) => {
                     tracing::debug!("a rating that was heard is not taken: {why}")
                 }

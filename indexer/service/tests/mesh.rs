@@ -94,7 +94,7 @@ fn what_agents_say_to_all_is_told_once_and_their_deals_are_not() {
     assert_eq!(reputation["real_time"]["reliability"], -40_000, "{reputation}");
     assert_eq!((&reputation["tasks"], &reputation["reliability"]), (&0.into(), &0.into()), "{reputation}");
 
-    // What is said while the indexer is away is told when it is back, and nothing is told twice.
+    // What is said while the indexer is away comes when it is back, and nothing comes twice.
     indexer.process.kill9();
     advertise(&bob, "german");
     indexer = Indexer::start_with(&net, &data, true, &options);

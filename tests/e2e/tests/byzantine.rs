@@ -148,7 +148,7 @@ fn attacks(forger: &Forger, keys: &[Keypair; 6], victim: AgentId) -> Vec<(Attack
     attack.gossip = (0..1_000).map(|_| (Channel::Broadcast, forger.write(&attack.key, &right))).collect();
     add(attack, "AuthorRate");
 
-    // Beyond all nonces of the one before, so that theirs are no reason.
+    // Beyond all nonces of the one before, so that theirs do not matter.
     forger.nonce.set(1_000_000);
     let mut attack = Attack::new("hash", hashing);
     attack.gossip =

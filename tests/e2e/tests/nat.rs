@@ -201,7 +201,7 @@ fn start_at_home(owner: &mut Owner, relay: &str, port: u16) {
     owner.address = format!("/ip4/0.0.0.0/tcp/{port}/p2p/");
     owner.start(&["--listen", &format!("{relay}/p2p-circuit")]);
     wait_for_mesh(owner);
-    wait_until("others are told where it is", || {
+    wait_until("others learn where it is", || {
         let external = owner.status()["identity"]["external"].clone();
         external.as_array().unwrap().iter().any(|it| text(it).contains("/p2p-circuit")).then_some(())
     });

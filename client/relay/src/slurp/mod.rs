@@ -17,7 +17,7 @@ const HEAD: &str = "# --- SLURP v4 ---";
 pub struct File {
     /// Relative, see [`check_path`].
     pub path: String,
-    /// The content.
+    /// The content as bytes.
     pub bytes: Vec<u8>,
 }
 

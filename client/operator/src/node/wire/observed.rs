@@ -72,7 +72,7 @@ pub struct MeshMap {
     pub gates: String,
     /// what the node knows of the cluster
     pub cluster: Cluster,
-    /// the topics
+    /// the topics, in the order of their numbers
     pub topics: Vec<MeshTopic>,
     /// connected peers, the best first
     pub peers: Vec<MeshPeer>,
@@ -82,7 +82,7 @@ pub struct MeshMap {
     pub refused: BTreeMap<String, u64>,
 }
 
-/// A topic
+/// A topic and its traffic
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MeshTopic {
