@@ -38,6 +38,14 @@ pub struct Unfinished {
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Parts {
     pub node: Node,
+    /// `None` of a node that only observes.
+    pub agent: Option<OfAgent>,
+}
+
+/// What is counted of an agent's node.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct OfAgent {
     pub cluster: Arc<Cluster>,
     pub registrar: Arc<Registrar>,
     pub first_peers: Arc<FirstPeers>,
@@ -118,31 +126,10 @@ impl Collector for Mesh {
             let labels = [("reason", name)];
             ConstCounter::new(count).encode(refused.encode_family(&labels)?)?;
         }
-        let Some(Parts { node, cluster, registrar, first_peers }) = self.parts.get() else { return Ok(()) };
-        let standing = ConstGauge::new(i64::from(cluster.check_standing().is_ok()));
-        let help = "1 while other nodes take this agent's messages, 0 while it sends nothing";
-        standing.encode(encoder.encode_descriptor(
-            "zx1_node_standing",
-            help,
-            None,
-            standing.metric_type(),
-        )?)?;
-        let outdated = ConstGauge::new(i64::from(registrar.is_outdated()));
-        let help = "1 while the hosted registration file does not name the node's addresses";
-        outdated.encode(encoder.encode_descriptor(
-            "zx1_node_registration_outdated",
-            help,
-            None,
-            outdated.metric_type(),
-        )?)?;
-        let searches = ConstCounter::new(first_peers.searches());
-        let help = "Searches for first peers in the registry";
-        searches.encode(encoder.encode_descriptor(
-            "zx1_node_registry_searches",
-            help,
-            None,
-            searches.metric_type(),
-        )?)?;
+        let Some(Parts { node, agent }) = self.parts.get() else { return Ok(()) };
+        if let Some(agent) = agent {
+            agent.encode(&mut encoder)?;
+        }
         let help = "What the transport dropped, by reason";
         let mut dropped = encoder.encode_descriptor(
             "zx1_node_transport_dropped",
@@ -155,6 +142,36 @@ impl Collector for Mesh {
             let labels = [("reason", name.as_str())];
             ConstCounter::new(node.counters().dropped(reason)).encode(dropped.encode_family(&labels)?)?;
         }
+        Ok(())
+    }
+}
+
+impl OfAgent {
+    fn encode(&self, encoder: &mut DescriptorEncoder) -> Result<(), fmt::Error> {
+        let standing = ConstGauge::new(i64::from(self.cluster.check_standing().is_ok()));
+        let help = "1 while other nodes take this agent's messages, 0 while it sends nothing";
+        standing.encode(encoder.encode_descriptor(
+            "zx1_node_standing",
+            help,
+            None,
+            standing.metric_type(),
+        )?)?;
+        let outdated = ConstGauge::new(i64::from(self.registrar.is_outdated()));
+        let help = "1 while the hosted registration file does not name the node's addresses";
+        outdated.encode(encoder.encode_descriptor(
+            "zx1_node_registration_outdated",
+            help,
+            None,
+            outdated.metric_type(),
+        )?)?;
+        let searches = ConstCounter::new(self.first_peers.searches());
+        let help = "Searches for first peers in the registry";
+        searches.encode(encoder.encode_descriptor(
+            "zx1_node_registry_searches",
+            help,
+            None,
+            searches.metric_type(),
+        )?)?;
         Ok(())
     }
 }

@@ -147,9 +147,11 @@ impl Server {
         ));
         let metrics = unfinished.finish(metrics::Parts {
             node: node.clone(),
-            cluster: Arc::clone(&cluster),
-            registrar: Arc::clone(&registrar),
-            first_peers: Arc::clone(&first_peers),
+            agent: Some(metrics::OfAgent {
+                cluster: Arc::clone(&cluster),
+                registrar: Arc::clone(&registrar),
+                first_peers: Arc::clone(&first_peers),
+            }),
         });
         let sender = Arc::new(Sender::new(
             Arc::clone(&agent),

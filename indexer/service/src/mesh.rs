@@ -1,6 +1,7 @@
 //! What a node hears that only observes the mesh: `message` events, ratings, and the map of its peers.
 //!
-//! Messages are bounded in rate, stay for hours only, and say who said what, never the payload. Ratings go the way of all
+//! Nothing is read before the index is live, since ratings are judged by the keys that it knows. Messages are bounded in
+//! rate, ratings apart from all others, stay for hours only, and say who said what, never the payload. Ratings go the way of all
 //! ratings that are brought: they make the real-time scores, which stand apart from those of batches (decision D2). Up to
 //! where the observer was read stands in the transaction that stores what it said, so that a restart neither loses nor
 //! doubles any.
@@ -9,6 +10,7 @@ use crate::error::Result;
 use crate::index::{Index, now_ms};
 use crate::merge::stream_row;
 use crate::ratings;
+use crate::status::Phase;
 use crate::store::{AgentRow, Commit, Find, StreamRow};
 use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
@@ -45,15 +47,15 @@ impl Allowance {
         Self { per_second, left: per_second.saturating_mul(SECONDS), at: now }
     }
 
-    /// How many of so many may be taken now.
-    fn take(&mut self, wanted: usize, now: Instant) -> usize {
+    /// Whether one more may be taken now.
+    fn take(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.at).as_secs();
         self.at += Duration::from_secs(passed);
         let most = self.per_second.saturating_mul(SECONDS);
         self.left = self.left.saturating_add(passed.saturating_mul(self.per_second)).min(most);
-        let taken = self.left.min(u64::try_from(wanted).unwrap_or(u64::MAX));
-        self.left = self.left.saturating_sub(taken);
-        usize::try_from(taken).unwrap_or(wanted)
+        let may = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        may
     }
 }
 
@@ -62,15 +64,17 @@ impl Allowance {
 pub struct Mesh {
     index: Arc<Index>,
     map: Map,
-    allowance: Allowance,
+    /// For ratings, and for everything else, so that neither crowds the other out.
+    allowances: [Allowance; 2],
     is_away: bool,
 }
 
 impl Mesh {
     /// Of this index.
     pub fn new(index: Arc<Index>, map: Map) -> Self {
-        let allowance = Allowance::new(index.config.mesh.per_second, Instant::now());
-        Self { index, map, allowance, is_away: false }
+        let now = Instant::now();
+        let allowances = [(); 2].map(|()| Allowance::new(index.config.mesh.per_second, now));
+        Self { index, map, allowances, is_away: false }
     }
 
     /// Reads until cancelled.
@@ -113,16 +117,17 @@ impl Mesh {
             let map = client.mesh().await?;
             *self.map.write().unwrap_or_else(PoisonError::into_inner) = Some((now_ms(), map));
         }
-        loop {
+        while self.index.status.get().phase == Phase::Live {
             let mark =
                 self.index.store.meta().await.map_err(|error| Trouble::Store(error.into()))?.remove(MARK);
             let page = client.observed(mark.as_deref(), MAX_PAGE).await?;
             let is_last = page.messages.len() < MAX_PAGE;
             self.store(page, mark).await.map_err(Trouble::Store)?;
             if is_last {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 
     /// Stores a page, with where to go on.
@@ -135,11 +140,16 @@ impl Mesh {
             );
         }
         let Some(next) = page.next.filter(|next| mark.as_ref() != Some(next)) else { return Ok(()) };
-        let taken = self.allowance.take(page.messages.len(), Instant::now());
-        let left_out = page.messages.len().saturating_sub(taken);
-        metrics.messages.inc_by(taken as u64);
+        let now = Instant::now();
+        let [ratings, others] = &mut self.allowances;
+        let may = |message: &&Observed| {
+            let allowance = if message.envelope.is_some() { &mut *ratings } else { &mut *others };
+            allowance.take(now)
+        };
+        let messages: Vec<_> = page.messages.iter().filter(may).collect();
+        let left_out = page.messages.len().saturating_sub(messages.len());
+        metrics.messages.inc_by(messages.len() as u64);
         metrics.messages_left_out.inc_by(left_out as u64);
-        let messages: Vec<_> = page.messages.iter().take(taken).collect();
         let senders: BTreeSet<AgentId> =
             messages.iter().filter_map(|message| message.sender.parse().ok()).collect();
         let known = self.index.store.agents(Find::any("mint", senders)).await?;
@@ -270,11 +280,10 @@ mod tests {
         let now = Instant::now();
         let after = |seconds| now + Duration::from_secs(seconds);
         let mut allowance = Allowance::new(10, now);
+        let mut taken = |at: Instant| (0..5_000).filter(|_| allowance.take(at)).count();
         assert_eq!(
-            (allowance.take(1_999, now), allowance.take(5, now), allowance.take(5, now)),
-            (1_999, 1, 0)
+            [taken(now), taken(after(3)), taken(after(3)), taken(after(10_000))],
+            [2_000, 30, 0, 2_000]
         );
-        assert_eq!((allowance.take(50, after(3)), allowance.take(1, after(3))), (30, 0));
-        assert_eq!(allowance.take(9_999, after(10_000)), 2_000);
     }
 }

@@ -21,9 +21,11 @@ use tokio_util::sync::CancellationToken;
 use zx1_home::{Clock, Lock, files, keys};
 use zx1_mesh::gate::Mode;
 use zx1_mesh::node::{Event, Events, Node, Settings};
-use zx1_mesh::validate::{Message, NotKept, Sink};
+use zx1_mesh::reason::Reason;
+use zx1_mesh::validate::{Message, NotKept, Sink, Validator, Verdict};
 use zx1_operator::node::wire::Place;
 use zx1_operator::node::{LOCK_FILE, PLACE_FILE, TOKEN_FILE};
+use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::{BROADCAST, Envelope};
 use zx1_server::jobs::Jobs;
 
@@ -84,7 +86,6 @@ impl Observer {
         let (_, pair) = keypair(&key)?;
 
         let clock = Arc::new(NodeClock::default());
-        // No message between two agents is for everybody, so none passes.
         let (judge, changes) = Judge::new(BROADCAST, config.mode, Arc::clone(&clock) as Arc<dyn Clock>);
         let judge = Arc::new(judge);
         let cluster =
@@ -100,8 +101,9 @@ impl Observer {
         settings.peers_file = Some(folder.join(PEERS_FILE));
         let keeper = Keeper { seen: Arc::clone(&seen), clock: Arc::clone(&clock) };
         let (node, events) =
-            Node::start(settings, Arc::clone(&judge), keeper, Some(&mut unfinished.registry)).await?;
-        let metrics = unfinished.finish(node.clone());
+            Node::start(settings, TopicsOnly(Arc::clone(&judge)), keeper, Some(&mut unfinished.registry))
+                .await?;
+        let metrics = unfinished.finish(metrics::Parts { node: node.clone(), agent: None });
 
         let ready = Place {
             ready: true,
@@ -159,6 +161,22 @@ impl Observer {
     }
 }
 
+/// Judges what goes over topics. A message to one agent is never for a node without one, whatever recipient it names.
+#[derive(Debug)]
+struct TopicsOnly(Arc<Judge>);
+
+impl Validator for TopicsOnly {
+    fn judge(&self, message: &Message) -> impl Future<Output = Verdict> + Send + 'static {
+        let judged = (message.channel != Channel::Direct).then(|| self.0.judge(message));
+        async move {
+            match judged {
+                Some(judged) => judged.await,
+                None => Verdict::Ignore(Reason::Recipient.code()),
+            }
+        }
+    }
+}
+
 /// Accepted messages on their way to readers; nothing is kept on disk.
 #[derive(Debug)]
 struct Keeper {
@@ -186,5 +204,48 @@ async fn watch(judge: Arc<Judge>, node: Node, mut events: Events, cancel: Cancel
             Event::NotSaved(why) => tracing::warn!("peers could not be saved: {why}"),
             event => tracing::debug!(?event, "mesh"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ed25519_dalek::{Signer as _, SigningKey};
+    use zx1_home::FixedClock;
+    use zx1_mesh::facts::Chain;
+    use zx1_protocol::draft::Draft;
+    use zx1_protocol::envelope::MsgType;
+    use zx1_protocol::ids::{AgentId, ConversationId, WalletKey};
+    use zx1_protocol::units::{MicroUsdc, Slot};
+
+    const NOW_MS: u64 = 1_700_000_000_000;
+
+    #[tokio::test]
+    async fn a_message_to_one_agent_is_never_taken_also_not_one_to_nobody() {
+        let (judge, _changes) = Judge::new(BROADCAST, Mode::Dev, Arc::new(FixedClock::new(NOW_MS)));
+        judge.set_chain(Chain { slot: Slot(500), min_stake: MicroUsdc(10) });
+        let judge = TopicsOnly(Arc::new(judge));
+        let key = SigningKey::from_bytes(&[5; 32]);
+        let message = |msg_type, channel, recipient| {
+            let draft = Draft {
+                msg_type,
+                sender: AgentId([2; 32]),
+                recipient,
+                timestamp: NOW_MS * 1_000,
+                block_ref: Slot(500),
+                nonce: 1,
+                conversation_id: ConversationId([3; 16]),
+                payload: b"free text",
+            };
+            let bytes = draft.sign(|bytes| key.sign(bytes).to_bytes()).unwrap();
+            let author = WalletKey::from(key.verifying_key().to_bytes());
+            Message { bytes: bytes.into(), channel, author, forwarder: libp2p::PeerId::random() }
+        };
+        for recipient in [BROADCAST, AgentId([7; 32])] {
+            let direct = message(MsgType::Deliver, Channel::Direct, recipient);
+            assert_eq!(judge.judge(&direct).await, Verdict::Ignore(Reason::Recipient.code()));
+        }
+        let public = message(MsgType::Advertise, Channel::Broadcast, BROADCAST);
+        assert_eq!(judge.judge(&public).await, Verdict::Accept);
     }
 }

@@ -155,7 +155,9 @@ impl Seen {
         let messages: Vec<_> = self.kept.iter().skip(skip).take(limit).cloned().collect();
         let has_gap = from < oldest || (after.is_some() && known.is_none());
         let next = messages.last().map(|message| message.id.clone());
-        let next = next.or_else(|| known.map(|known| known.to_string()));
+        // A reader of another start learns of its gap once, also before anything was heard.
+        let here = Mark { started: self.started, number: self.next.saturating_sub(1) };
+        let next = next.or_else(|| after.map(|_| known.unwrap_or(here).to_string()));
         ObservedPage { messages, next, has_gap }
     }
 
@@ -239,6 +241,11 @@ mod tests {
             let page = seen.page(Some(other), 10);
             assert_eq!((numbers(&page).len(), page.has_gap), (5, true), "{other}");
         }
+        let fresh = Seen::new(NOW + 1);
+        let page = fresh.page(Some(Mark { started: NOW, number: 4 }), 10);
+        assert!(page.has_gap && page.messages.is_empty());
+        let again = fresh.page(Some(page.next.unwrap().parse().unwrap()), 10);
+        assert!(!again.has_gap, "it is said once");
         // What is not kept any more is a gap.
         for nonce in 0..MAX_OBSERVED as u64 {
             hear(&mut seen, MsgType::Discover, b"x", 100 + nonce, NOW);

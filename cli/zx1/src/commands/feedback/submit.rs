@@ -59,7 +59,7 @@ fn finding(args: &Args, text: &str) -> Result<String> {
         repro,
         ..Finding::default()
     };
-    Ok(finding.build().map_err(|error| Failure::of(&error, Some("see zx1 feedback submit --help")))?)
+    finding.build().map_err(|error| Failure::of(&error, Some("see zx1 feedback submit --help")))
 }
 
 fn text_of(args: &Args) -> Result<String> {
