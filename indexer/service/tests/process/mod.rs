@@ -8,21 +8,21 @@ use std::time::{Duration, Instant};
 use zx1_e2e::{Localnet, Running};
 
 /// An indexer of a local cluster as a process.
-pub struct Indexer {
-    pub process: Running,
-    pub url: String,
-    pub http: reqwest::Client,
-    pub runtime: tokio::runtime::Runtime,
+pub(crate) struct Indexer {
+    pub(crate) process: Running,
+    pub(crate) url: String,
+    pub(crate) http: reqwest::Client,
+    pub(crate) runtime: tokio::runtime::Runtime,
 }
 
 impl Indexer {
     /// Starts one with its data in this folder.
-    pub fn start(net: &Localnet, data: &Path, websocket: bool) -> Self {
+    pub(crate) fn start(net: &Localnet, data: &Path, websocket: bool) -> Self {
         Self::start_with(net, data, websocket, &[])
     }
 
     /// As [`Self::start`], with more options.
-    pub fn start_with(net: &Localnet, data: &Path, websocket: bool, more: &[&str]) -> Self {
+    pub(crate) fn start_with(net: &Localnet, data: &Path, websocket: bool, more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_zx1-indexer"));
         command
             .args(["--rpc", net.rpc_url(), "--port", "0", "--data"])
@@ -47,14 +47,14 @@ impl Indexer {
     }
 
     /// What it answers.
-    pub fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let url = format!("{}{path}", self.url);
         self.runtime.block_on(async { self.http.get(url).send().await.unwrap().json().await.unwrap() })
     }
 
     /// Asks until the answer is as it must be.
     #[track_caller]
-    pub fn until(&self, path: &str, what: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn until(&self, path: &str, what: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let answer = self.get(path);
@@ -68,14 +68,14 @@ impl Indexer {
 
     /// Until it has indexed what the chain has now.
     #[track_caller]
-    pub fn caught_up(&self, net: &Localnet) -> Value {
+    pub(crate) fn caught_up(&self, net: &Localnet) -> Value {
         let slot = net.status().slot;
         self.until("/v1/status", |it| it["slot"].as_u64() >= Some(slot) && it["state"] == "live")
     }
 
     /// Reads a stream until what it said satisfies this; the events' data.
     #[track_caller]
-    pub fn stream(&self, query: &str, what: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+    pub(crate) fn stream(&self, query: &str, what: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         let url = format!("{}/v1/stream?{query}", self.url);
         let read = async {
             let mut answer = self.http.get(url).send().await.unwrap();
