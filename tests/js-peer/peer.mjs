@@ -48,12 +48,13 @@ const [address, keyFile] = process.argv.slice(2);
 const privateKey = privateKeyFromRaw(Uint8Array.from(JSON.parse(readFileSync(keyFile))));
 const node = await createLibp2p({
   privateKey,
+  nodeInfo: { userAgent: 'zx1-js-peer' },
   addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
   transports: [tcp()],
   connectionEncrypters: [noise()],
   streamMuxers: [yamux()],
   services: {
-    identify: identify({ agentVersion: 'zx1-js-peer' }),
+    identify: identify(),
     ping: ping(),
     pubsub: gossipsub({ globalSignaturePolicy: 'StrictSign', emitSelf: false }),
   },

@@ -269,9 +269,8 @@ mod tests {
         let common = ["type", "slot", "block_time", "at", "agent", "agent_name", "signature", "retracts"];
         assert_eq!(names, own.into_iter().chain(common).collect());
         assert_eq!(body["nonce"], u64::MAX.to_string());
-        let body: Value =
-            serde_json::from_str(&told(&message("feedback", Some(feedback())), &HashMap::new(), 5).body)
-                .unwrap();
+        let rated = told(&message("feedback", Some(json!({ "score": -40 }))), &HashMap::new(), 5);
+        let body: Value = serde_json::from_str(&rated.body).unwrap();
         assert_eq!(body["summary"]["score"], -40);
     }
 

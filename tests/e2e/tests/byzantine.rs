@@ -19,8 +19,9 @@ use zx1_e2e::{Localnet, Owner, Zx1, path, text, wait_for_mesh, wait_until};
 use zx1_protocol::channel::Channel;
 use zx1_protocol::envelope::{BROADCAST, Envelope, EnvelopeHeader, MsgType, PROTOCOL_VERSION};
 use zx1_protocol::hash::{Keccak as _, Sha3};
-use zx1_protocol::ids::AgentId;
+use zx1_protocol::ids::{AgentId, ConversationId};
 use zx1_protocol::mesh_payload::Advertise;
+use zx1_protocol::payload::Feedback;
 use zx1_protocol::units::Slot;
 
 /// From the first bad message until every honest node has done with the peer. Everything at once on a busy machine;
@@ -145,10 +146,21 @@ fn attacks(forger: &Forger, keys: &[Keypair; 6], victim: AgentId) -> Vec<(Attack
     add(attack, "Payload");
 
     let mut attack = Attack::new("rate", hurrying);
-    attack.gossip = (0..1_000).map(|_| (Channel::Broadcast, forger.write(&attack.key, &right))).collect();
-    add(attack, "AuthorRate");
+    // Ten a second are taken, at once twenty: any machine is faster.
+    let rating = Feedback {
+        conversation_id: ConversationId([7; 16]),
+        target_agent: victim,
+        score: -100,
+        outcome: 0,
+        is_dispute: false,
+        role: 0,
+    };
+    let rating = rating.to_cbor().unwrap();
+    let rating = Forger::right(MsgType::Feedback, &rating);
+    attack.gossip = (0..400).map(|_| (Channel::Reputation, forger.write(&attack.key, &rating))).collect();
+    add(attack, "FeedbackRate");
 
-    // Beyond all nonces of the one before, so that theirs do not matter.
+    // Beyond all nonces of the one before, so that nothing is refused for its nonce.
     forger.nonce.set(1_000_000);
     let mut attack = Attack::new("hash", hashing);
     attack.gossip =
@@ -264,7 +276,7 @@ fn peers_that_break_rules_are_left_out_and_honest_ones_lose_nothing() {
         assert!(taken < BOUND, "it took {taken:?}");
         stop.store(true, Ordering::SeqCst);
         let rounds = trading.join().unwrap();
-        assert_eq!(alice.phase(text(&bob.inbox().last().unwrap()["conversation"])), "accepted");
+        assert_eq!(alice.phase(text(&bob.inbox().last().unwrap()["conversation"])), "agreed");
         let proposals = bob.logged().into_iter().filter(|it| *it == ("received".into(), "propose".into()));
         assert_eq!(u64::try_from(proposals.count()).unwrap(), rounds);
     });
@@ -305,7 +317,7 @@ fn wait_until_left_out(owner: &Owner, plan: &[(&str, String, &str)], is_target: 
         left.retain(|(_, id, reason)| {
             let Some(peer) = peers.iter().find(|it| it["peer"] == *id) else { return false };
             let is_out = match *reason {
-                "DirectRate" | "AuthorRate" => {
+                "DirectRate" | "FeedbackRate" => {
                     let score = peer["score"].as_i64().unwrap();
                     score < -20 * POINT && peer["mesh"].as_array().unwrap().is_empty()
                 }
