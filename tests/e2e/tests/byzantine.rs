@@ -26,7 +26,7 @@ use zx1_protocol::units::Slot;
 
 /// From the first bad message until every honest node has done with the peer. Everything at once on a busy machine;
 /// on a free one it is within one heartbeat.
-const BOUND: Duration = Duration::from_secs(20);
+const BOUND: Duration = Duration::from_secs(45);
 
 /// Points of a score, of which `node peers` shows hundredths.
 const POINT: i64 = 100;
@@ -149,7 +149,7 @@ fn attacks(forger: &Forger, keys: &[Keypair; 6], victim: AgentId) -> Vec<(Attack
     // Ten a second are taken, at once twenty: any machine is faster.
     let rating = Feedback {
         conversation_id: ConversationId([7; 16]),
-        target_agent: victim,
+        target_agent: forger.sender,
         score: -100,
         outcome: 0,
         is_dispute: false,
