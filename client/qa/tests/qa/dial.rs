@@ -51,7 +51,7 @@ fn every_bad_file_means_observe() {
         b"exercise ".repeat(200),
         format!("{good} more").into_bytes(),
         good.replace(' ', "  ").into_bytes(),
-        good[..good.len() - 1].as_bytes().to_vec(),
+        good.as_bytes()[..good.len() - 1].to_vec(),
         signed(&PartyKey::from_seed(&[8; 32]), NOW + DAY).into_bytes(),
         good.replace("propose", "exercise").into_bytes(),
     ];
@@ -113,7 +113,6 @@ fn a_stopped_loop_gets_no_rung_at_all() {
 
 #[test]
 fn a_call_above_the_rung_is_refused_with_a_number() {
-    use zx1_coded::Coded;
     let key = *maintainer().id().as_bytes();
     let place = Place { fleet: &FLEET, root_commit: ROOT, maintainer: &key };
     let given = |text: &[u8]| check(Some(&file(text)), &place, None, false, NOW).unwrap();
