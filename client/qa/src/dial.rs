@@ -4,7 +4,7 @@
 //! it needs by value. So a call above the rung does not compile, and a rung is used up by one call.
 
 use crate::defaults::{MAX_DIAL, MAX_PROPOSE_SECONDS};
-use crate::finding::is_commit;
+use crate::hex::is_commit;
 use zx1_coded::Coded;
 use zx1_protocol::signature::verify;
 

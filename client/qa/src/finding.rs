@@ -2,9 +2,9 @@
 //! that reproduces it.
 
 use crate::defaults::{MAX_FINDING, MAX_OTHER_KEYS, SUMMARY_FINDINGS};
+use crate::hex::{is_commit, is_hex};
 use crate::repro::Repro;
 use crate::severity::Severity;
-use crate::tool::is_hex;
 use zx1_coded::Coded;
 
 const TAG: &str = "qa/v1";
@@ -110,11 +110,6 @@ fn is_word(text: &str) -> bool {
 /// A number in its one spelling.
 fn number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number: &u64| number.to_string() == text)
-}
-
-/// The id of a commit of either kind.
-pub(crate) fn is_commit(text: &str) -> bool {
-    is_hex(text) && matches!(text.len(), 40 | 64)
 }
 
 impl Finding {

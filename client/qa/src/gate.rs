@@ -10,7 +10,7 @@
 //! | R4 | the whole patch without one source hunk, for each | a new test fails, or the tree does not build |
 
 use crate::defaults::{FLAKY_RUNS, MAX_SUBJECT};
-use crate::finding::is_commit;
+use crate::hex::is_commit;
 use crate::patch::Patch;
 use std::collections::{BTreeMap, BTreeSet};
 use zx1_coded::Coded;

@@ -45,6 +45,7 @@ pub mod defaults;
 pub mod dial;
 pub mod finding;
 pub mod gate;
+mod hex;
 pub mod journal;
 pub mod patch;
 pub mod rank;

@@ -1,6 +1,7 @@
 //! The tools that a reproduction may name, each with the arguments that it takes and the rung that it needs.
 
 use crate::dial::Rung;
+use crate::hex::is_hex;
 use zx1_market::Json;
 
 /// Where a tool runs.
@@ -198,11 +199,6 @@ impl Kind {
             }),
         }
     }
-}
-
-/// Lower-case hex of whole bytes.
-pub(crate) fn is_hex(text: &str) -> bool {
-    text.len().is_multiple_of(2) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 impl Tool {

@@ -113,5 +113,5 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(routes::healthz))
         .routes(routes!(openapi::served))
         .routes(routes!(asyncapi::served));
-    OpenApiRouter::with_openapi(openapi::base()).merge(openapi::refused(all))
+    OpenApiRouter::with_openapi(openapi::base()).merge(door::refused(all))
 }

@@ -1,6 +1,5 @@
 //! What every request passes: the token, the counters, and an answer for pages that are not there.
 
-use super::openapi::OPEN;
 use crate::error::Error;
 use axum::Router;
 use axum::body::Body;
@@ -10,8 +9,28 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Instant;
+use utoipa::openapi::security::SecurityRequirement;
+use utoipa_axum::router::OpenApiRouter;
 use zx1_server::figures::Figures;
+use zx1_server::openapi::refusing;
 use zx1_server::problem::numbered;
+
+/// Paths that need no token.
+pub(crate) const OPEN: [&str; 3] = ["/healthz", "/openapi.json", "/asyncapi.json"];
+
+/// What every route may refuse with, and that it takes the token.
+pub(crate) fn refused<S: Clone + Send + Sync + 'static>(all: OpenApiRouter<S>) -> OpenApiRouter<S> {
+    let mut all = refusing(all, &[400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503]);
+    let api = all.get_openapi_mut();
+    for (path, item) in &mut api.paths.paths {
+        let operations = [&mut item.get, &mut item.post, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            let token = SecurityRequirement::new("token", [""; 0]);
+            operation.security = (!OPEN.contains(&path.as_str())).then(|| vec![token]);
+        }
+    }
+    all
+}
 
 /// What a local API is guarded with.
 #[derive(Clone, Debug)]

@@ -5,27 +5,9 @@ use super::routes;
 use axum::response::Response;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
-use utoipa_axum::router::OpenApiRouter;
-use zx1_server::openapi::{self, Style, refusing};
-
-/// Paths that need no token.
-pub(super) const OPEN: [&str; 3] = ["/healthz", "/openapi.json", "/asyncapi.json"];
-
-/// What every route may refuse with, and that it takes the token.
-pub(crate) fn refused<S: Clone + Send + Sync + 'static>(all: OpenApiRouter<S>) -> OpenApiRouter<S> {
-    let mut all = refusing(all, &[400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 502, 503]);
-    let api = all.get_openapi_mut();
-    for (path, item) in &mut api.paths.paths {
-        let operations = [&mut item.get, &mut item.post, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
-            let token = SecurityRequirement::new("token", [""; 0]);
-            operation.security = (!OPEN.contains(&path.as_str())).then(|| vec![token]);
-        }
-    }
-    all
-}
+use zx1_server::openapi::{self, Style};
 
 /// The document without its routes.
 pub(super) fn base() -> OpenApi {
@@ -104,6 +86,7 @@ pub(crate) async fn served() -> Response {
 
 #[cfg(test)]
 mod tests {
+    use super::super::door::OPEN;
     use super::*;
 
     #[test]

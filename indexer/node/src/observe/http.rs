@@ -4,9 +4,9 @@ use super::seen::{Mark, Seen};
 use crate::clock::NodeClock;
 use crate::error::{Error, Result};
 use crate::facts::Cluster;
-use crate::http::door::Door;
+use crate::http::door::{Door, refused};
+use crate::http::routes;
 use crate::http::routes::{cluster_of, limit_of, ok, parameters};
-use crate::http::{openapi, routes};
 use crate::judge::Judge;
 use crate::metrics::Metrics;
 use axum::Router;
@@ -37,6 +37,8 @@ pub struct Parts {
     pub metrics: Metrics,
     pub token: String,
     pub genesis: String,
+    /// The OpenAPI document that is served.
+    pub document: &'static str,
     pub started_micros: u64,
     /// Cancelled by a request to stop.
     pub stop: CancellationToken,
@@ -58,13 +60,13 @@ pub fn router(parts: Observing, needs_token: bool) -> Router {
         .routes(routes!(stop))
         .routes(routes!(metrics))
         .routes(routes!(healthz))
-        .routes(routes!(openapi::served));
+        .routes(routes!(document));
     door.guard(Router::from(served), needs_token).with_state(parts)
 }
 
 /// What only such a node serves, with its description.
 pub fn described() -> OpenApiRouter<Observing> {
-    openapi::refused(OpenApiRouter::new().routes(routes!(mesh)).routes(routes!(observed)))
+    refused(OpenApiRouter::new().routes(routes!(mesh)).routes(routes!(observed)))
 }
 
 /// The mesh as this node sees it
@@ -156,4 +158,9 @@ async fn healthz(State(parts): State<Observing>) -> Result<Response, Error> {
         "cluster_age_seconds": parts.cluster.seen().age_seconds,
     });
     ok(&health)
+}
+
+#[utoipa::path(get, path = "/openapi.json", responses((status = 200, body = Object)))]
+async fn document(State(parts): State<Observing>) -> Response {
+    zx1_server::openapi::served(parts.document)
 }

@@ -7,6 +7,7 @@ pub mod seen;
 use crate::clock::NodeClock;
 use crate::error::{Error, Result};
 use crate::facts::Cluster;
+use crate::http::openapi;
 use crate::judge::Judge;
 use crate::local::Socket;
 use crate::metrics;
@@ -123,6 +124,7 @@ impl Observer {
             metrics: metrics.clone(),
             token: token(&folder.join(TOKEN_FILE)).map_err(file("written"))?,
             genesis: network.genesis,
+            document: openapi::text(),
             started_micros,
             stop: stop.clone(),
         });
