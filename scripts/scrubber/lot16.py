@@ -1,4 +1,4 @@
-"""Contexts that no rule was tuned for: lot e. See corpus.py."""
+"""Lot 16. See corpus.py."""
 
 SECRETS = {
     "api_key": r"""
