@@ -125,5 +125,5 @@ fn an_indexer_without_an_observer_says_that_none_is_set() {
         (&map["configured"], &map["reachable"], &map["mesh"]),
         (&false.into(), &false.into(), &Value::Null)
     );
-    assert_eq!(indexer.get("/v1/mesh?x=1")["code"], 9640);
+    assert_eq!(indexer.get("/v1/mesh?x=1")["code"], 9631);
 }

@@ -78,8 +78,11 @@ fn an_agents_life_costs_exactly_what_it_should() {
     assert_eq!((&made["status"], &made["member_number"]), (&"confirmed".into(), &1.into()), "{made}");
     let file: Value =
         serde_json::from_slice(&std::fs::read(text(&made["registration_file"])).unwrap()).unwrap();
-    let service = serde_json::json!({ "name": "zerox1-mesh", "endpoint": endpoint, "version": "1" });
-    assert_eq!((&file["name"], &file["services"][0]), (&"alice".into(), &service));
+    // The peer key's id ends the address.
+    let service = &file["services"][0];
+    let (address, peer) = text(&service["endpoint"]).split_once("/p2p/").unwrap();
+    assert_eq!((&file["name"], &service["name"]), (&"alice".into(), &"zerox1-mesh".into()));
+    assert_eq!((address, &peer[..8], &service["version"]), (endpoint, "12D3KooW", &"1".into()), "{service}");
     assert_eq!(purse.both(), (1_000 * USDC, 0));
     // The same name again would be another agent: refused.
     zx1.run(["register", "--name", "alice", "--yes"]).fails_with(7437);

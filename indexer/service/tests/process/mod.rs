@@ -90,7 +90,7 @@ impl Indexer {
             }
             events
         };
-        let patience = tokio::time::timeout(Duration::from_secs(60), read);
+        let patience = async { tokio::time::timeout(Duration::from_secs(60), read).await };
         self.runtime.block_on(patience).unwrap_or_else(|_| panic!("{query}: {}", self.process.said()))
     }
 }
