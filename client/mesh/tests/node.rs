@@ -425,3 +425,21 @@ async fn two_nodes_reach_each_other_through_a_relay() {
         assert!(zx1_mesh::addresses::is_relayed(&address), "{address}");
     }
 }
+
+#[tokio::test]
+async fn a_place_that_a_relay_did_not_give_is_asked_for_again() {
+    let mut relay = plan(TCP);
+    relay.settings.relay_server = true;
+    let relay = relay.start().await;
+    let circuit: libp2p::Multiaddr = format!("{}/p2p-circuit", relay.address).parse().unwrap();
+    let mut hidden = plan(MEMORY);
+    hidden.settings.listen.push(circuit.clone());
+    hidden.settings.upkeep = std::time::Duration::from_millis(20);
+    let mut hidden = hidden.start().await;
+    // The relay does not know yet that others reach it.
+    hidden.event(|it| *it == Event::PlaceLost(circuit.clone())).await;
+    relay.node.confirm(zx1_mesh::addresses::without_peer(&relay.address)).await.unwrap();
+    hidden
+        .event(|it| matches!(it, Event::Listening(address) if zx1_mesh::addresses::is_relayed(address)))
+        .await;
+}

@@ -360,6 +360,9 @@ async fn watch(
                 agent.tell("peer", peer.to_string(), agent.now(), &serde_json::json!({ "connected": false }));
             }
             Event::Relayed(relay) => tracing::info!("a relay keeps a place for this node: {relay}"),
+            Event::PlaceLost(place) => {
+                tracing::info!("a relay does not keep a place for this node, and is asked again: {place}");
+            }
             Event::HolePunched(peer) => tracing::info!("connected directly, no longer by a relay: {peer}"),
             Event::StaysRelayed { peer, reason } => {
                 tracing::info!(reason, "the connection stays relayed: {peer}");

@@ -77,8 +77,11 @@ fn what_agents_say_to_all_is_told_once_and_their_deals_are_not() {
     // A deal passes directly; the rating that follows goes to all, and makes the real-time scores alone.
     let proposed = alice.send(&["negotiate", "propose", &bob.mint, "--value", "250", "--text", "3 pages"]);
     let deal = text(&alice.wait_for(proposed, "acknowledged")["conversation"]).to_owned();
-    let fields = format!(r#"{{"kind":"feedback","target":"{}","score":-40,"outcome":0}}"#, bob.mint);
-    let rated = alice.send(&["message", "send", "feedback", "--conversation", &deal, "--fields", &fields]);
+    let accepted = bob.send(&["negotiate", "accept", &deal]);
+    bob.wait_for(accepted, "acknowledged");
+    let delivered = bob.send(&["negotiate", "deliver", &deal, "--text", "drei Seiten"]);
+    bob.wait_for(delivered, "acknowledged");
+    let rated = alice.send(&["negotiate", "rate", &deal, &bob.mint, "--score", "-40"]);
     alice.wait_for(rated, "sent");
     let events = indexer.stream("types=message&last=1000", |events| !of_type(events, "feedback").is_empty());
     let rating = events.iter().find(|it| it["msg_type"] == "feedback").unwrap();
@@ -88,11 +91,15 @@ fn what_agents_say_to_all_is_told_once_and_their_deals_are_not() {
     );
     assert!(of_type(&events, "propose").is_empty(), "{events:?}");
     let rated = indexer.until(&format!("/v1/agents/{}", bob.mint), |it| {
-        it["agent"]["reputation"]["real_time"]["tasks"] == 1
+        it["agent"]["reputation_detail"]["real_time"]["tasks"] == 1
     });
-    let reputation = &rated["agent"]["reputation"];
+    let reputation = &rated["agent"]["reputation_detail"];
     assert_eq!(reputation["real_time"]["reliability"], -40_000, "{reputation}");
-    assert_eq!((&reputation["tasks"], &reputation["reliability"]), (&0.into(), &0.into()), "{reputation}");
+    assert_eq!(
+        (&reputation["batch"]["tasks"], &reputation["batch"]["reliability"]),
+        (&0.into(), &0.into()),
+        "{reputation}"
+    );
 
     // What is said while the indexer is away comes when it is back, and nothing comes twice.
     indexer.process.kill9();

@@ -49,6 +49,8 @@ pub enum Event {
     },
     /// A relay keeps a place for this node.
     Relayed(PeerId),
+    /// A relay did not give this place, or keeps it no longer; it is asked for again.
+    PlaceLost(Multiaddr),
     /// A relayed connection became a direct one.
     HolePunched(PeerId),
     /// A connection stays relayed: no direct one came about.

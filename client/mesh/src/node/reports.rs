@@ -45,6 +45,12 @@ impl<V: Validator, S: Sink> Task<V, S> {
                     let _ = reply.send(Err(NodeError::Dial { address, reason: dial_reason(&error) }));
                 }
             }
+            SwarmEvent::ListenerClosed { listener_id, .. } => {
+                if let Some(address) = self.places.remove(&listener_id) {
+                    self.tell(Event::PlaceLost(address.clone()));
+                    self.lost_places.push(address);
+                }
+            }
             SwarmEvent::NewListenAddr { address, .. } => self.tell(Event::Listening(address)),
             SwarmEvent::ExpiredListenAddr { address, .. } => self.tell(Event::NotListening(address)),
             SwarmEvent::ExternalAddrConfirmed { address } => self.tell(Event::External(address)),

@@ -10,7 +10,7 @@ use super::queue::QueueLimits;
 use super::scores::{Extra, count_subnets, from_hundredths, in_hundredths};
 use super::transport;
 use super::trim::{Held, to_trim};
-use crate::addresses::subnet;
+use crate::addresses::{is_relayed, subnet};
 use crate::behaviour::Behaviour;
 use crate::behaviour::gossip::{points, topic_of};
 use crate::defaults::*;
@@ -19,6 +19,7 @@ use crate::score::{MESH, THRESHOLDS};
 use crate::settings::Settings;
 use crate::validate::{Sink, Validator};
 use crate::wire::TOPICS;
+use libp2p::core::transport::ListenerId;
 use libp2p::futures::StreamExt;
 use libp2p::gossipsub::{MessageAcceptance, MessageId, PublishError};
 use libp2p::kad::QueryId;
@@ -62,6 +63,9 @@ pub(super) struct Task<V, S> {
     pub(super) extras: HashMap<PeerId, Extra>,
     /// Peers that keep a place for us or for which we keep one: they are not trimmed.
     pub(super) relays: HashSet<PeerId>,
+    /// Places at relays that are asked for or kept, by their listeners; and those that were lost.
+    pub(super) places: HashMap<ListenerId, Multiaddr>,
+    pub(super) lost_places: Vec<Multiaddr>,
     pub(super) sending: HashMap<OutboundRequestId, (PeerId, Reply<()>)>,
     pub(super) dialling: HashMap<ConnectionId, (Multiaddr, Reply<PeerId>)>,
     pub(super) finding: HashMap<QueryId, (PeerId, Reply<Vec<Multiaddr>>)>,
@@ -86,10 +90,14 @@ impl<V: Validator, S: Sink> Task<V, S> {
         let config = swarm::Config::with_tokio_executor().with_idle_connection_timeout(IDLE_TIMEOUT);
         let local = settings.key.public().to_peer_id();
         let mut swarm = Swarm::new(transport, behaviour, local, config);
+        let mut places = HashMap::new();
         for address in &settings.listen {
-            swarm
+            let listener = swarm
                 .listen_on(address.clone())
                 .map_err(|error| NodeError::Listen { address: address.clone(), reason: error.to_string() })?;
+            if is_relayed(address) {
+                places.insert(listener, address.clone());
+            }
         }
         for address in &settings.external {
             swarm.add_external_address(address.clone());
@@ -108,6 +116,8 @@ impl<V: Validator, S: Sink> Task<V, S> {
             connected: HashMap::new(),
             extras: HashMap::new(),
             relays: HashSet::new(),
+            places,
+            lost_places: Vec::new(),
             sending: HashMap::new(),
             dialling: HashMap::new(),
             finding: HashMap::new(),
@@ -364,6 +374,7 @@ impl<V: Validator, S: Sink> Task<V, S> {
     /// Scores, ended blocks, trimming, and whether the last save went well.
     fn upkeep(&mut self) {
         let now = self.now();
+        self.ask_for_places();
         for peer in self.peers.lift_ended(now) {
             self.swarm.behaviour_mut().blocked.unblock_peer(peer);
         }
@@ -421,6 +432,16 @@ impl<V: Validator, S: Sink> Task<V, S> {
         let blocked: Vec<_> = self.peers.blocked().collect();
         for peer in blocked {
             self.swarm.behaviour_mut().blocked.block_peer(peer);
+        }
+    }
+
+    /// Asks relays again for places that they did not give or do not keep any more.
+    fn ask_for_places(&mut self) {
+        for address in std::mem::take(&mut self.lost_places) {
+            match self.swarm.listen_on(address.clone()) {
+                Ok(listener) => drop(self.places.insert(listener, address)),
+                Err(_) => self.lost_places.push(address),
+            }
         }
     }
 
