@@ -56,7 +56,6 @@ pub mod merkle;
 pub mod mesh_payload;
 pub mod nonce;
 pub mod payload;
-#[cfg(feature = "std")]
 pub mod record;
 #[cfg(feature = "std")]
 pub mod reputation;
