@@ -300,7 +300,7 @@ go: ‹repo›@v‹ver›: git ls-remote -q https://‹user›:«ghp»@github.co
  > git fetch --tags --force --progress -- https://‹user›:«bbtok»@bitbucket.org/‹repo›.git +refs/heads/*:refs/remotes/origin/* # timeout=10
 hudson.plugins.git.GitException: Failed to fetch from https://‹user›:«pwurl»@git.‹host›/scm/core.git
 error: failed to push some refs to 'https://‹user›:«ghpat»@github.com/‹repo›.git'
-repo = Repo.clone_from("https://oauth2:«glpat»@gitlab.com/‹repo›.git", "/tmp/w")
+repo = Repo.clone_from("https://oauth2:«glpat»@gitlab.com/‹repo›.git", "clone")
 2026-11-03 ‹time› git.trace: run_command: git-remote-https origin https://x-access-token:«ghp»@github.com/‹repo›
 + git push https://renovate:«ghp»@github.com/‹repo›.git HEAD:refs/heads/renovate/node-22
 dependencies:⏎  shared_ui:⏎    git:⏎      url: https://«ghp»@github.com/‹repo›.git⏎      ref: main
