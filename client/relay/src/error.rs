@@ -130,6 +130,15 @@ pub enum RelayError {
     #[code(7738)]
     #[error("A proposal is for somebody else.")]
     SelfProposal,
+    #[code(7739, transient)]
+    #[error("The relay cannot keep this now; try again.")]
+    StoreAway,
+    #[code(7740)]
+    #[error("The message looks as if it held a secret, and it is signed, so it cannot be redacted.")]
+    Secret,
+    #[code(7741, transient)]
+    #[error("The relay has too much to do; try again.")]
+    Busy,
     #[code(7750)]
     #[error("The path of a file in the archive may not be used: {why}.")]
     Path { why: &'static str },
@@ -183,7 +192,8 @@ impl RelayError {
             | Self::TooYoung { .. }
             | Self::TooManyChannels { .. }
             | Self::TooManyJoined { .. }
-            | Self::TooManyProposals { .. } => Code::RateLimited,
+            | Self::TooManyProposals { .. }
+            | Self::Busy => Code::RateLimited,
             Self::VerificationExpired => Code::VerificationExpired,
             Self::Signature => Code::VerificationFailed,
             Self::SignatureNeeded => Code::SignatureRequired,
@@ -195,7 +205,8 @@ impl RelayError {
             | Self::ProposalExpired
             | Self::NotAccepted
             | Self::NotParty
-            | Self::SelfProposal => Code::InvalidProposal,
+            | Self::SelfProposal
+            | Self::StoreAway => Code::InvalidProposal,
             Self::StakeTooHigh { .. } => Code::InsufficientReputation,
             _ => Code::InvalidMsg,
         }

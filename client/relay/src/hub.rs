@@ -4,12 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::client::{Presence, Query, Skill};
 use crate::defaults::{NICK_MS, Settings};
 use crate::id::{AgentId, is_channel};
 use crate::json::Value;
 use crate::server::{self, Member};
 use crate::{RelayError, Result};
+
+/// The websocket's subprotocol of clients that know what this relay adds to the older wire: MEMBERS.
+pub const EXTENSIONS: &str = "zx1-relay-1";
 
 /// One frame for some agents: encoded once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +23,8 @@ pub struct Out {
     pub to: Vec<AgentId>,
     /// The text of the frame.
     pub frame: Arc<str>,
+    /// Only for connections that know our extensions (subprotocol [`EXTENSIONS`]).
+    pub extension: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -39,13 +46,30 @@ struct Channel {
     went: BTreeSet<AgentId>,
 }
 
-#[derive(Debug, Clone)]
-struct Kept {
-    from: (AgentId, String),
-    content: String,
-    sig: Option<String>,
-    msg_id: Option<String>,
-    at: u64,
+/// A message in a channel's buffer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Who sent it, and the name that it had.
+    pub from: (AgentId, String),
+    /// What it said.
+    pub content: String,
+    /// The sender's signature, as it came.
+    pub sig: Option<String>,
+    /// The relay's id of it.
+    pub msg_id: Option<String>,
+    /// When it came, in milliseconds of Unix time.
+    pub at: u64,
+}
+
+/// A channel as lists of an operator or an explorer show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Room {
+    /// `#name`
+    pub name: String,
+    /// How many members it has.
+    pub members: usize,
+    /// Whether it takes only who is invited.
+    pub invite_only: bool,
 }
 
 /// All channels and agents that are here.
@@ -217,7 +241,7 @@ impl Hub {
         while channel.buffer.len() > most {
             channel.buffer.pop_front();
         }
-        Ok(vec![Out { to: channel.members.iter().cloned().collect(), frame: frame.into() }])
+        Ok(vec![Out { to: channel.members.iter().cloned().collect(), frame: frame.into(), extension: false }])
     }
 
     /// A message to one agent, echoed to its sender.
@@ -238,7 +262,7 @@ impl Hub {
         let name = &self.agent(id)?.member.name;
         let frame = server::msg(Some((id, name)), &other.to_string(), content, sig, msg_id, false, now);
         let to = BTreeSet::from([id.clone(), other.clone()]).into_iter().collect();
-        Ok(vec![Out { to, frame: frame.into() }])
+        Ok(vec![Out { to, frame: frame.into(), extension: false }])
     }
 
     /// A chunk of a file, to its recipient alone.
@@ -383,7 +407,11 @@ impl Hub {
                     .map(|agent| agent.member.clone())
                     .collect();
                 let frame = server::members(name, &came, &went, channel.members.len(), now);
-                out.push(Out { to: channel.members.iter().cloned().collect(), frame: frame.into() });
+                out.push(Out {
+                    to: channel.members.iter().cloned().collect(),
+                    frame: frame.into(),
+                    extension: true,
+                });
             }
         }
         out
@@ -407,6 +435,39 @@ impl Hub {
         members.take(self.settings.listed).collect()
     }
 
+    /// Whether this agent is here.
+    pub fn is_here(&self, id: &AgentId) -> bool {
+        self.agents.contains_key(id)
+    }
+
+    /// Every channel, by name.
+    pub fn rooms(&self) -> Vec<Room> {
+        let room = |(name, channel): (&String, &Channel)| Room {
+            name: name.clone(),
+            members: channel.members.len(),
+            invite_only: channel.invited.is_some(),
+        };
+        self.channels.iter().map(room).collect()
+    }
+
+    /// The buffer of a channel, oldest first.
+    pub fn buffer(&self, name: &str) -> Vec<Kept> {
+        self.channels.get(name).map(|channel| channel.buffer.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Whether anybody may read a channel.
+    pub fn is_public(&self, name: &str) -> bool {
+        self.channels.get(name).is_some_and(|channel| channel.invited.is_none())
+    }
+
+    /// Puts back the buffer of a channel that exists.
+    pub fn restore(&mut self, name: &str, kept: Vec<Kept>) {
+        let skip = kept.len().saturating_sub(self.settings.buffer);
+        if let Some(channel) = self.channels.get_mut(name) {
+            channel.buffer = kept.into_iter().skip(skip).collect();
+        }
+    }
+
     /// One frame to everybody who shares a small channel; in large ones the change waits for the tick.
     fn for_neighbours(&mut self, id: &AgentId, joined: &BTreeSet<String>, frame: String) -> Vec<Out> {
         let mut to = BTreeSet::new();
@@ -421,7 +482,7 @@ impl Hub {
         if to.is_empty() {
             Vec::new()
         } else {
-            vec![Out { to: to.into_iter().collect(), frame: frame.into() }]
+            vec![Out { to: to.into_iter().collect(), frame: frame.into(), extension: false }]
         }
     }
 
@@ -454,10 +515,10 @@ impl Kept {
 }
 
 fn to_one(id: &AgentId, frame: String) -> Out {
-    Out { to: vec![id.clone()], frame: frame.into() }
+    Out { to: vec![id.clone()], frame: frame.into(), extension: false }
 }
 
 fn to_others(channel: &Channel, id: &AgentId, frame: String) -> Option<Out> {
     let to: Vec<AgentId> = channel.members.iter().filter(|other| *other != id).cloned().collect();
-    if to.is_empty() { None } else { Some(Out { to, frame: frame.into() }) }
+    if to.is_empty() { None } else { Some(Out { to, frame: frame.into(), extension: false }) }
 }

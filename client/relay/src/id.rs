@@ -6,6 +6,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::VerifyingKey;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::defaults::MAX_PEM;
@@ -21,7 +22,8 @@ pub const RESERVED: &[&str] =
     &["server", "admin", "administrator", "system", "root", "moderator", "mod", "agentchat"];
 
 /// An agent's id without its `@`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct AgentId(String);
 
 impl AgentId {
@@ -142,6 +144,11 @@ impl Keys {
         self.by_key.insert(key.bytes(), id.clone());
         self.by_id.insert(id.clone(), key.bytes());
         Ok((id, key))
+    }
+
+    /// Whether [`Keys::claim`] would be the first of this key.
+    pub fn is_new(&self, key: &PublicKey) -> bool {
+        !self.by_key.contains_key(&key.bytes())
     }
 
     /// Puts back what a store kept.

@@ -8,12 +8,14 @@
 //! | [`client`], [`server`], [`json`] | frames that clients send, frames that the relay sends |
 //! | [`code`], [`RelayError`] | words of ERROR frames, closes, numbers 7700 to 7799 |
 //! | [`id`], [`signing`] | ids, names, keys; the texts that signatures cover |
+//! | [`login`], [`access`], [`verify`] | how a connection identifies, who may, how agents verify each other |
 //! | [`rate`] | windows of messages |
-//! | [`hub`] | channels, members, presence, skills, verification: commands in, frames out |
+//! | [`hub`] | channels, members, presence, skills: commands in, frames out |
 //! | [`proposal`], [`elo`] | states of proposals as a table; stakes and ratings |
 //! | [`slurp`], [`transfer`] | archives of files, and how they travel |
 //! | [`defaults`] | every limit, and what an operator can set |
 
+pub mod access;
 pub mod client;
 pub mod code;
 pub mod defaults;
@@ -22,12 +24,14 @@ mod error;
 pub mod hub;
 pub mod id;
 pub mod json;
+pub mod login;
 pub mod proposal;
 pub mod rate;
 pub mod server;
 pub mod signing;
 pub mod slurp;
 pub mod transfer;
+pub mod verify;
 
 pub use code::{Close, Code};
 pub use defaults::Settings;

@@ -4,7 +4,9 @@
 //! and both gain; its DISPUTE in that time sets DISPUTED; silence returns the stakes. A dispute is decided by a
 //! ruling, or its stakes go back after 30 days (decision J).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
 
 use crate::defaults::{CONFIRM_MS, RATING_FLOOR, RULING_MS, Settings};
 use crate::elo::{self, Change, Rating};
@@ -17,7 +19,7 @@ use crate::{RelayError, Result};
 pub type Key = [u8; 32];
 
 /// Where a proposal stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum State {
     /// Waits for its recipient.
     Pending,
@@ -85,7 +87,7 @@ pub fn next(from: State, act: Act) -> Option<State> {
 }
 
 /// A party of a proposal.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Party {
     /// The key that identified it.
     pub key: Key,
@@ -94,7 +96,7 @@ pub struct Party {
 }
 
 /// The outcome for the stakes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Settlement {
     /// To whom they belong.
     Returned,
@@ -113,7 +115,7 @@ impl Settlement {
 }
 
 /// One proposal. It is whole in itself, so that a store keeps it as one row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// Unique, chosen by the relay.
     pub id: String,
@@ -213,6 +215,30 @@ impl Book {
     /// Puts back a rating, of a store or of the older server's file.
     pub fn restore_rating(&mut self, key: Key, rating: Rating) {
         self.ratings.insert(key, Rating { rating: rating.rating.max(RATING_FLOOR), ..rating });
+    }
+
+    /// When this pair completed last with effect, and how often; keys in any order.
+    pub fn pair(&self, a: &Key, b: &Key) -> Option<(u64, u32)> {
+        self.pairs.get(&ordered(*a, *b)).copied()
+    }
+
+    /// Puts back what [`Book::pair`] gave.
+    pub fn restore_pair(&mut self, a: Key, b: Key, last: u64, count: u32) {
+        self.pairs.insert(ordered(a, b), (last, count));
+    }
+
+    /// How many proposals are in each state, and how many agents are their parties.
+    pub fn census(&self) -> (Vec<(State, usize)>, usize) {
+        let states = State::ALL
+            .map(|state| (state, self.proposals.values().filter(|proposal| proposal.state == state).count()));
+        let parties: HashSet<Key> =
+            self.proposals.values().flat_map(|proposal| [proposal.from.key, proposal.to.key]).collect();
+        (states.into(), parties.len())
+    }
+
+    /// Forgets what ended before this time.
+    pub fn sweep(&mut self, before: u64) {
+        self.proposals.retain(|_, it| it.deadline().is_some() || it.open() || it.updated_at >= before);
     }
 
     /// Puts back a proposal of a store, its escrow included.
@@ -372,17 +398,10 @@ impl Book {
         due
     }
 
-    /// Forgets a proposal that has ended, so that the table does not grow for ever.
-    pub fn forget(&mut self, id: &str) {
-        if self.proposals.get(id).is_some_and(|proposal| proposal.deadline().is_none() && !proposal.open()) {
-            self.proposals.remove(id);
-        }
-    }
-
     fn confirm(&mut self, id: &str, now: u64) -> Result<Moved> {
         let proposal = self.proposals.get(id).ok_or(RelayError::NoProposal)?;
         let (a, b) = (proposal.from.key, proposal.to.key);
-        let pair = if a < b { (a, b) } else { (b, a) };
+        let pair = ordered(a, b);
         let (last, count) = self.pairs.get(&pair).copied().unwrap_or_default();
         if count > 0 && now < last.saturating_add(self.settings.pair_ms) {
             // One completion of a pair an hour moves ratings; this one only ends.
@@ -481,6 +500,11 @@ impl Book {
         }
         Ok(proposal)
     }
+}
+
+/// A pair has one entry, whoever proposed.
+fn ordered(a: Key, b: Key) -> (Key, Key) {
+    if a < b { (a, b) } else { (b, a) }
 }
 
 fn expired(proposal: &Proposal, now: u64) -> bool {

@@ -80,8 +80,8 @@ pub fn welcome(
     frame("WELCOME", ts, fields)
 }
 
-/// The id of a challenge: time in base 36 and four random bytes.
-pub fn challenge_id(now: u64, random: [u8; 4]) -> String {
+/// An id that nobody else has: a word, time in base 36 and four random bytes.
+pub fn unique(word: &str, now: u64, random: [u8; 4]) -> String {
     let (mut rest, mut digits) = (now, Vec::new());
     loop {
         digits
@@ -92,7 +92,12 @@ pub fn challenge_id(now: u64, random: [u8; 4]) -> String {
         }
     }
     let time: String = digits.into_iter().rev().map(char::from).collect();
-    format!("chal_{time}_{}", hex::encode(random))
+    format!("{word}_{time}_{}", hex::encode(random))
+}
+
+/// The id of a challenge.
+pub fn challenge_id(now: u64, random: [u8; 4]) -> String {
+    unique("chal", now, random)
 }
 
 /// CHALLENGE, for IDENTIFY with a key.
@@ -341,6 +346,22 @@ pub fn rating_changes(moved: Option<&Moved>, stakes: (u32, u32)) -> Value {
     Value::Object(fields)
 }
 
+/// The ruling on a proposal, to both parties: the type of the state that was ruled on, with the relay as its sender.
+pub fn ruled(proposal: &Proposal, moved: &Moved, stakes: (u32, u32), ts: u64) -> String {
+    let kind = if proposal.state == State::Disputed { "DISPUTE" } else { "COMPLETE" };
+    frame(
+        kind,
+        ts,
+        vec![
+            ("proposal_id", proposal.id.as_str().into()),
+            ("status", proposal.state.as_str().into()),
+            ("updated_at", proposal.updated_at.into()),
+            ("from", "@server".into()),
+            ("rating_changes", rating_changes(Some(moved), stakes)),
+        ],
+    )
+}
+
 /// SESSION_DISPLACED, before the close.
 pub fn displaced(reason: &str, new_ip: &str, ts: u64) -> String {
     frame("SESSION_DISPLACED", ts, vec![("reason", reason.into()), ("new_ip", new_ip.into())])
@@ -383,6 +404,69 @@ pub fn search_results(
             ("query", query.clone()),
             ("results", Value::List(found.iter().map(result).collect())),
             ("total", total.into()),
+        ],
+    )
+}
+
+/// VERIFY_REQUEST, to the agent that has to sign.
+pub fn verify_request(request_id: &str, from: &AgentId, nonce: &str, ts: u64) -> String {
+    frame(
+        "VERIFY_REQUEST",
+        ts,
+        vec![("request_id", request_id.into()), ("from", at(from)), ("nonce", nonce.into())],
+    )
+}
+
+/// VERIFY_REQUEST, to who asked.
+pub fn verify_pending(request_id: &str, target: &AgentId, ts: u64) -> String {
+    frame(
+        "VERIFY_REQUEST",
+        ts,
+        vec![("request_id", request_id.into()), ("target", at(target)), ("status", "pending".into())],
+    )
+}
+
+/// VERIFY_SUCCESS, to who asked.
+pub fn verify_success(request_id: &str, agent: &AgentId, pubkey: &str, ts: u64) -> String {
+    frame(
+        "VERIFY_SUCCESS",
+        ts,
+        vec![("request_id", request_id.into()), ("agent", at(agent)), ("pubkey", pubkey.into())],
+    )
+}
+
+/// VERIFY_SUCCESS, to the agent that signed.
+pub fn verified(request_id: &str, ts: u64) -> String {
+    frame("VERIFY_SUCCESS", ts, vec![("request_id", request_id.into()), ("verified", true.into())])
+}
+
+/// VERIFY_FAILED, to who asked.
+pub fn verify_failed(request_id: &str, target: &AgentId, reason: &str, ts: u64) -> String {
+    frame(
+        "VERIFY_FAILED",
+        ts,
+        vec![("request_id", request_id.into()), ("target", at(target)), ("reason", reason.into())],
+    )
+}
+
+/// ADMIN_RESULT of an act.
+pub fn admin_done(action: &str, success: bool, ts: u64) -> String {
+    frame("ADMIN_RESULT", ts, vec![("action", action.into()), ("success", success.into())])
+}
+
+/// ADMIN_RESULT of ADMIN_LIST: the keys on the allowlist with their notes.
+pub fn admin_list(entries: &[(String, Option<String>)], enabled: bool, strict: bool, ts: u64) -> String {
+    let entry = |(pubkey, note): &(String, Option<String>)| {
+        Value::object([("pubkey", pubkey.as_str().into()), ("note", note.as_deref().into())])
+    };
+    frame(
+        "ADMIN_RESULT",
+        ts,
+        vec![
+            ("action", "list".into()),
+            ("entries", Value::List(entries.iter().map(entry).collect())),
+            ("enabled", enabled.into()),
+            ("strict", strict.into()),
         ],
     )
 }

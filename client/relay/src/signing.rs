@@ -1,12 +1,13 @@
 //! The texts that signatures cover: those of existing clients, and `zx1_sig`, which covers the terms too.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use zx1_market::Json;
 
 use crate::json::{Value, js_number, whole};
 
 /// The signed fields of a proposal. What is falsy in JavaScript is written as nothing.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     /// The recipient, `@id`.
     pub to: String,

@@ -25,6 +25,12 @@ pub struct Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Client(IpAddr);
 
+impl std::fmt::Display for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl Client {
     /// The client behind an address.
     pub fn new(address: IpAddr) -> Client {

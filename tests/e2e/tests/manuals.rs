@@ -11,8 +11,8 @@ use zx1_e2e::binary;
 /// Those that have commands for pages and completions.
 const WITH_COMMANDS: [&str; 2] = ["zx1", "fix"];
 /// Those that have options for them.
-const WITH_OPTIONS: [&str; 6] =
-    ["nano-escrow", "zx1-indexer", "fix-server", "zx1-sponsor", "zx1-node", "zx1-localnet"];
+const WITH_OPTIONS: [&str; 7] =
+    ["nano-escrow", "zx1-indexer", "fix-server", "zx1-sponsor", "zx1-node", "zx1-relay", "zx1-localnet"];
 
 fn run<I: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = I>) -> Output {
     let mut command = Command::new(binary(program));

@@ -51,7 +51,7 @@ impl Server {
     #[track_caller]
     fn run(mut command: Command, data: tempfile::TempDir) -> Server {
         command.current_dir(data.path());
-        for variable in ["FIX_LOG", "ZX1_INDEXER_LOG", "ZX1_SPONSOR_LOG", "ZX1_NODE_LOG"] {
+        for variable in ["FIX_LOG", "ZX1_INDEXER_LOG", "ZX1_SPONSOR_LOG", "ZX1_NODE_LOG", "ZX1_RELAY_LOG"] {
             command.env_remove(variable);
         }
         let process = Running::start(command);
@@ -92,8 +92,8 @@ impl Server {
     }
 }
 
-/// A market with the embedded ledger, and an indexer and a sponsor of a local cluster.
-pub fn all(net: &Localnet) -> [(&'static str, Server); 3] {
+/// A market with the embedded ledger, a relay, and an indexer and a sponsor of a local cluster.
+pub fn all(net: &Localnet) -> [(&'static str, Server); 4] {
     let keypair = net.wallet_file(0);
     [
         (
@@ -101,6 +101,7 @@ pub fn all(net: &Localnet) -> [(&'static str, Server); 3] {
             Server::start("zx1-indexer", ["--port", "0", "--rpc", net.rpc_url(), "--ws", net.ws_url()]),
         ),
         ("fix_market", Server::start("fix-server", ["--port", "0"])),
+        ("zx1_relay", Server::start("zx1-relay", ["--port", "0"])),
         (
             "zx1_sponsor",
             Server::start(

@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 use zx1_e2e::binary;
 
 const PROGRAMS: [&str; 7] =
-    ["fix", "fix-server", "nano-escrow", "zx1", "zx1-indexer", "zx1-node", "zx1-sponsor"];
-const UNITS: [&str; 4] = ["fix-server", "zx1-indexer", "zx1-node@", "zx1-sponsor"];
+    ["fix", "fix-server", "nano-escrow", "zx1", "zx1-indexer", "zx1-node", "zx1-relay", "zx1-sponsor"];
+const UNITS: [&str; 5] = ["fix-server", "zx1-indexer", "zx1-node@", "zx1-relay", "zx1-sponsor"];
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn script() -> Command {

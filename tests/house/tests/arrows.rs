@@ -9,7 +9,7 @@ use zx1_house_tests::{files, packages, root};
 const FLOORS: &[&[&str]] = &[
     &["zx1-cli", "fix-cli", "nano-cli"],
     &["zx1-cli-common"],
-    &["zx1-indexer", "zx1-market-server", "zx1-node", "zx1-sponsor"],
+    &["zx1-indexer", "zx1-market-server", "zx1-node", "zx1-relay", "zx1-sponsor"],
     &["zx1-server"],
     &["zx1-operator", "zx1-principal"],
     &["zx1-agent"],

@@ -51,7 +51,7 @@ fn served(text: &str) -> BTreeSet<String> {
 fn named(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let ours = |word: &&str| {
-        ["zx1_indexer_", "fix_market_", "zx1_sponsor_", "zx1_node_", "gossipsub_", "process_"]
+        ["zx1_indexer_", "fix_market_", "zx1_sponsor_", "zx1_relay_", "zx1_node_", "gossipsub_", "process_"]
             .iter()
             .any(|prefix| word.starts_with(prefix))
     };
@@ -66,11 +66,12 @@ fn alerts() -> Vec<String> {
 }
 
 /// Each with the prefix of what its server serves, and the least number of metrics that it draws.
-fn dashboards() -> [(&'static str, &'static str, usize); 3] {
+fn dashboards() -> [(&'static str, &'static str, usize); 4] {
     [
         ("grafana/indexer.json", "zx1_indexer", 20),
         ("grafana/market.json", "fix_market", 20),
         ("grafana/node.json", "zx1_node", 15),
+        ("grafana/relay.json", "zx1_relay", 9),
     ]
 }
 

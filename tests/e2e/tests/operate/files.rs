@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use zx1_e2e::binary;
 
-const UNITS: [&str; 3] = ["zx1-indexer", "fix-server", "zx1-sponsor"];
+const UNITS: [&str; 4] = ["zx1-indexer", "fix-server", "zx1-sponsor", "zx1-relay"];
 /// One unit for each agent: the instance is the mint.
 const NODE: &str = "systemd/zx1-node@.service";
 const MINT: &str = "6tBou5MHL5aWpDy6cgf3wiwGGK2mR8qs68ujtpaoWrf2";
 /// Target of the Dockerfile, program, port, and the pages that say that it is well.
-const IMAGES: [(&str, &str, u16, &str); 3] = [
+const IMAGES: [(&str, &str, u16, &str); 4] = [
     ("indexer", "zx1-indexer", 8910, "/healthz"),
     ("sponsor", "zx1-sponsor", 8895, "/healthz"),
+    ("relay", "zx1-relay", 6667, "/healthz"),
     ("market", "fix-server", 8000, "/readyz"),
 ];
 
@@ -164,11 +165,11 @@ fn an_images_command_line_port_and_folder_are_those_of_its_program() {
 #[test]
 fn prometheus_asks_each_server_where_it_serves_metrics() {
     let prometheus = read("prometheus.yml");
-    assert_eq!(after(&prometheus, "- targets: "), ["[\"indexer:8910\"]", "[\"market:9100\"]", "[]", "[]"]);
+    assert_eq!(after(&prometheus, "- targets: "), ["[\"indexer:8910\"]", "[\"market:9100\"]", "[]", "[]", "[]"]);
     assert!(read("Dockerfile").contains("\"--metrics\", \"0.0.0.0:9100\""));
     // The rules know the servers by the same jobs.
     let jobs: Vec<&str> = after(&prometheus, "- job_name: ");
-    assert_eq!(jobs, ["zx1-indexer", "fix-market", "zx1-sponsor", "zx1-node"]);
+    assert_eq!(jobs, ["zx1-indexer", "fix-market", "zx1-sponsor", "zx1-relay", "zx1-node"]);
     assert!(read("alerts.yml").contains(&format!("job=~\"{}\"", jobs.join("|"))));
 }
 

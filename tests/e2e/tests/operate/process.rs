@@ -58,7 +58,7 @@ fn the_error_that_ends_a_server_is_an_object_in_a_json_log_and_a_line_in_a_text_
 
 #[test]
 fn a_log_format_that_there_is_not_is_refused_with_those_that_there_are() {
-    for program in ["zx1-indexer", "fix-server", "zx1-sponsor", "zx1-node"] {
+    for program in ["zx1-indexer", "fix-server", "zx1-sponsor", "zx1-node", "zx1-relay"] {
         let output = Command::new(binary(program)).args(["--log-format", "xml"]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
