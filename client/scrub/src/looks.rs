@@ -190,6 +190,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
         || starts(b"***")
+        // The end of `${{ secrets.NAME }}`.
+        || starts(b"}}")
         // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
         // Each of them has that letter.
         || value.len() <= 64 && memchr2(b'c', b'C', value).is_some() && STAND_INS.are_in(value)
@@ -454,9 +456,12 @@ pub(super) fn is_jumbled(value: &[u8]) -> bool {
 pub(super) fn is_camel(value: &[u8]) -> bool {
     let humps = value.iter().skip(1).filter(|byte| byte.is_ascii_uppercase()).count();
     let starts = value.iter().enumerate().filter(|(_, byte)| byte.is_ascii_uppercase());
-    let whole = starts
-        .clone()
-        .all(|(at, _)| value.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_lowercase)));
+    let whole = starts.clone().all(|(at, _)| {
+        // `No`, `To`, `Is` are humps, too.
+        let short =
+            matches!(value.get(at..at + 2), Some(b"No" | b"To" | b"Is" | b"On" | b"In" | b"By" | b"Id"));
+        short || value.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_lowercase))
+    });
     humps >= 1 && whole && value.len() >= 8 && value.iter().all(u8::is_ascii_alphabetic)
 }
 

@@ -180,8 +180,12 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     end
 }
 
-/// `cus_…`, `evt_…`: the id of a thing of that type.
+/// `cus_…`, `evt_…`: the id of a thing of that type; not `sb_secret_…`.
 fn is_typed(word: &[u8]) -> bool {
     let kind = word.iter().position(|byte| *byte == b'_').unwrap_or(0);
-    (2..=8).contains(&kind) && word.iter().take(kind).all(u8::is_ascii_lowercase)
+    let rest = word.get(kind + 1..).unwrap_or_default();
+    let secret = [&b"secret_"[..], b"key_", b"token_", b"live_", b"pat_", b"sk_"]
+        .iter()
+        .any(|it| rest.starts_with(it));
+    !secret && (2..=8).contains(&kind) && word.iter().take(kind).all(u8::is_ascii_lowercase)
 }
