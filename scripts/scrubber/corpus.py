@@ -29,8 +29,10 @@ a new lot of contexts was written, and so on: fresh.py, lot16.py and lot17 have 
               database_url 0.921, basic_auth 0.924)
   lot 17      0.953 of 1370 secrets, 0.7 % of 837 clean lines (below the bar: the whole, high_entropy_hex 0.848,
               phone 0.893, password 0.895, private_key 0.909, ssn 0.944)
+  unseen      0.984 of 1170 secrets, 1.1 % of 1054 clean lines (below the bar: high_entropy_hex 0.925)
 
-Lot 18 was written by somebody who knew the rules, before lot 17's misses were looked at and mended.
+`unseen` was written by somebody who knew the rules, before lot 17's misses were looked at and mended; nothing was tuned
+for it since. It says less than lots 12 to 17 do, whose writers never saw the rules.
 
 The lots of fresh.py that were never measured first are those that the writer of the rules made up to find what they
 miss; they stand after lot 11 there.

@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_address, is_generated, is_location, is_random};
+use super::looks::{changes_often, is_address, is_generated, is_location};
 use super::memo::Site;
-use super::text::{Text, is_shaped};
+use super::text::{Kinds, Text, is_shaped};
 use super::words::{Words, find};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -140,13 +140,17 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     );
     let closes = !(matches!(after, b'/' | b'@' | b'#' | b'(' | b'?' | b'%')
         || matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
-    let cased = matches!(before, b':' | b'=')
-        || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
+    if !opens || !closes {
+        return end;
+    }
+    let kinds = Kinds::of(word);
+    let cased = matches!(before, b':' | b'=') || kinds.upper > 0 && kinds.lower > 0;
     // Or hex after letters of a kind: `JID-‹hex›`.
     let kind = word.iter().position(|byte| !byte.is_ascii_uppercase()).filter(|at| (1..=8).contains(at));
     let digits = kind.and_then(|at| word.get(at..)?.strip_prefix(b"-")).or(word.strip_prefix(b"0x"));
     let hex = || digits.unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
-    if !opens || !closes || !cased || !is_generated(word, LEAST) || hex() || !is_random(word) {
+    if !cased || kinds.digits < 2 || !changes_often(kinds, word.len()) || hex() || !is_generated(word, LEAST)
+    {
         return end;
     }
     let line = text.line(start);
