@@ -22,28 +22,30 @@ const AFTER: usize = 24;
 /// Whether a run of hex digits is a secret.
 pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let digits = text.slice(run.clone());
-    // A bit for each digit that occurs: 0 to 9 below the letters.
-    let seen = digits.iter().fold(0_u16, |seen, digit| {
-        let value =
-            if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20).wrapping_sub(b'a') + 10 };
-        seen | 1 << (value & 15)
-    });
     // Half a byte is left over.
     if !digits.len().is_multiple_of(2) {
         return false;
     }
+    // A bit for each digit that occurs: 0 to 9 below the letters, capitals above them.
+    let seen = digits.iter().fold(0_u32, |seen, digit| {
+        let place = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => (digit.wrapping_sub(b'A') & 7) + 16,
+        };
+        seen | 1 << (place & 31)
+    });
+    let (numbers, small, capital) = (seen & 0x3ff, seen >> 10 & 0x3f, seen >> 16);
     // Programs write hex in one case.
-    let cases = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
-    if cases.iter().all(|case| digits.iter().any(case)) {
+    if small != 0 && capital != 0 {
         return false;
     }
-    if seen.count_ones() < 8 || seen >> 10 == 0 || seen << 6 == 0 {
+    if numbers == 0 || small | capital == 0 || seen.count_ones() < 8 {
         return false;
     }
     let line = text.line(run.start);
     let before = text.peek(line.start..run.start);
     let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
-    let secretive = SECRETIVE.are_in(near) || keyed(before);
     if labelled(before) || called(before).is_some_and(labelled) || listed(text, &line, &run) {
         return false;
     }
@@ -61,10 +63,11 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         near.ends_with(b"/")
             && (find(near, b"vault.azure.net/").is_some() || near.windows(9).any(|part| part == b"/secrets/"))
     };
-    if secretive && !vault() {
+    let vault = vault();
+    if !vault && (SECRETIVE.are_in(near) || keyed(before)) {
         return true;
     }
-    if vault() || is_member(text, &run, near) {
+    if vault || is_member(text, &run, near) {
         return false;
     }
     // Alone below a line that asked for a digest.

@@ -532,7 +532,7 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     changes_often(Kinds::of(value), value.len())
 }
 
-/// As [`is_random`].
+/// As [`is_random`], where the kinds were counted already.
 pub(super) fn changes_often(kinds: Kinds, length: usize) -> bool {
     kinds.changes * 5 >= length.saturating_sub(1) * 2
 }
