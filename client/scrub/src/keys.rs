@@ -47,6 +47,11 @@ impl<'a> Names<'a> {
 
     /// The name around an anchor, its value, and what that is.
     pub(super) fn detect(&mut self, text: Text<'a>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+        // `PAT …`, but not `$x:pat => …`.
+        let word = text.slice(anchor.clone());
+        if word.eq_ignore_ascii_case(b"pat ") && (word != b"PAT " || text.before(anchor.start) == b'_') {
+            return;
+        }
         let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let start = text.run_back(anchor.start, 64, part);
         // `sid=`, `pw:` end with the sign after a name.
@@ -55,7 +60,7 @@ impl<'a> Names<'a> {
                 || text.slice(anchor.clone()).eq_ignore_ascii_case(b"pat:");
         let short = text.slice(anchor.clone()).len() == 3
             && text.slice(anchor.start..anchor.end - 1).eq_ignore_ascii_case(b"pw")
-            || text.slice(anchor.clone()).eq_ignore_ascii_case(b"pat ");
+            || word == b"PAT ";
         let anchor = if signed || short { anchor.start..anchor.end - 1 } else { anchor };
         // `tel:` and `tel ` are names with what follows them.
         let closed = matches!(text.before(anchor.end), b':' | b' ');

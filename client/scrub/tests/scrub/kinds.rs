@@ -44,6 +44,7 @@ fn a_secret_on_the_line_below_is_found() {
         "(gdb) p cfg->password\n$1 = 0x0".to_owned(),
         "undefined method `password' for nil:NilClass (NoMethodError)\na.rb:20:in `create'".to_owned(),
         "https://x-access-token:${{ secrets.DB_PASSWORD }}@github.com/acme/a.git".to_owned(),
+        "macro_rules! m { ($error:ty { $($p:pat => $($text:expr),+;)+ }) => {} }".to_owned(),
     ]);
 }
 
