@@ -5,9 +5,8 @@
 
 The contexts of templates.py, written before the rules, are split by seed into two halves: rules were tuned with
 `development`, then `held_out` was measured for the first time. Only then were its misses looked at and tuned for, and
-a new lot of contexts was written, and so on: fresh.py and lot16.py have the lots that were looked at since. `unseen` is
-the last lot, lot17,
-which is what is measured now. First measurements, before any of a lot's misses was looked at:
+a new lot of contexts was written, and so on: fresh.py, lot16.py and lot17 have the lots that were looked at since.
+`unseen` is the last lot, lot18, which is what is measured now. First measurements, before any of a lot's misses was looked at:
 
   held_out    0.968 of 836 secrets, 3.8 % of 636 clean lines
   fresh 1     0.986 of 663 secrets, 6.7 % of 630 clean lines
@@ -28,10 +27,12 @@ which is what is measured now. First measurements, before any of a lot's misses 
   fresh 15    0.977 of 915 secrets, 1.0 % of 732 clean lines (below the bar: password 0.879, basic_auth 0.938)
   lot 16      0.963 of 1015 secrets, 1.5 % of 1081 clean lines (below the bar: the whole, password 0.828,
               database_url 0.921, basic_auth 0.924)
-  unseen      0.953 of 1370 secrets, 0.7 % of 837 clean lines (below the bar: the whole, high_entropy_hex 0.848,
+  lot 17      0.953 of 1370 secrets, 0.7 % of 837 clean lines (below the bar: the whole, high_entropy_hex 0.848,
               phone 0.893, password 0.895, private_key 0.909, ssn 0.944)
+  unseen      0.984 of 1170 secrets, 1.1 % of 1054 clean lines (below the bar: high_entropy_hex 0.925)
 
-The misses of `unseen` were listed once since, so that the next lot takes its place.
+`unseen` was written by somebody who knew the rules, before lot 17's misses were looked at and mended; nothing was tuned
+for it since. It says less than lots 12 to 17 do, whose writers never saw the rules.
 
 The lots of fresh.py that were never measured first are those that the writer of the rules made up to find what they
 miss; they stand after lot 11 there.
@@ -52,6 +53,7 @@ import ed25519  # noqa: E402
 import fresh  # noqa: E402
 import lot16  # noqa: E402
 import lot17  # noqa: E402
+import lot18  # noqa: E402
 import templates  # noqa: E402
 
 SEED = 20261122
@@ -376,7 +378,8 @@ def corpus(seed=SEED):
             for copy in range(COPIES[half][category == "clean"]):
                 text, spans = fill(template, Maker(random.Random(f"{seed}/{category}/{template}/{copy}")))
                 yield {"half": half, "category": category, "text": text, "secrets": spans}
-    yield from lot17.samples()
+    yield from ({**sample, "half": "fresh"} for sample in lot17.samples())
+    yield from lot18.samples()
 
 
 def main():

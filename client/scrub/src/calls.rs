@@ -5,7 +5,7 @@ use super::category::Category;
 use super::looks::{is_chosen, is_generated, is_location, is_placeholder, is_unlike_prose};
 use super::memo::Settled;
 use super::text::Text;
-use Category::{Aws, BasicAuth, DatabaseUrl, Password, Token};
+use Category::{Aws, BasicAuth, DatabaseUrl, Password, PrivateKey, Token};
 use std::ops::Range;
 
 /// Which argument is the secret.
@@ -107,6 +107,16 @@ const CALLS: &[(&str, Which, Category)] = &[
     ("oracledb.connect(", SecondLikely, Password),
     ("oracle.connect(", SecondLikely, Password),
     ("connect(", LaterOdd, Password),
+    ("__construct(", LaterOdd, Password),
+    (".open ", LaterOdd, DatabaseUrl),
+    ("cwjap=", Second, Password),
+    ("cwjap_cur=", Second, Password),
+    ("cwjap_def=", Second, Password),
+    ("from_base58_string(", FirstLikely, PrivateKey),
+    ("fromsecretkey(", FirstLikely, PrivateKey),
+    ("from_secret_key(", FirstLikely, PrivateKey),
+    ("privatekeytoaccount(", FirstLikely, PrivateKey),
+    ("from_private_key(", FirstLikely, PrivateKey),
     ("database(", LaterOdd, DatabaseUrl),
     ("drivermanager(", LaterOdd, DatabaseUrl),
     ("drivermanager[io](", LaterOdd, DatabaseUrl),

@@ -3,6 +3,7 @@
 
 use super::explained::{BUILDS, CONTAINERS, EXPLAINS, GIT, KEYS, KEYS_AHEAD, LABELS, NO_THINGS, SECRETIVE};
 use super::memo::Site;
+use super::names::{Trust, classify, is_public};
 use super::text::Text;
 use super::words::find;
 use std::ops::Range;
@@ -11,6 +12,9 @@ use std::sync::LazyLock;
 /// Digits that a run must have to count.
 pub(super) const LEAST: usize = 32;
 
+/// Most bytes that are read apart.
+const MOST_APART: usize = 1024;
+
 /// How far before a run, and how far after it, a word may stand that says what it is.
 const NEAR: usize = 48;
 const AFTER: usize = 24;
@@ -18,28 +22,30 @@ const AFTER: usize = 24;
 /// Whether a run of hex digits is a secret.
 pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     let digits = text.slice(run.clone());
-    // A bit for each digit that occurs: 0 to 9 below the letters.
-    let seen = digits.iter().fold(0_u16, |seen, digit| {
-        let value =
-            if digit.is_ascii_digit() { digit - b'0' } else { (digit | 0x20).wrapping_sub(b'a') + 10 };
-        seen | 1 << (value & 15)
-    });
     // Half a byte is left over.
     if !digits.len().is_multiple_of(2) {
         return false;
     }
+    // A bit for each digit that occurs: 0 to 9 below the letters, capitals above them.
+    let seen = digits.iter().fold(0_u32, |seen, digit| {
+        let place = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            _ => (digit.wrapping_sub(b'A') & 7) + 16,
+        };
+        seen | 1 << (place & 31)
+    });
+    let (numbers, small, capital) = (seen & 0x3ff, seen >> 10 & 0x3f, seen >> 16);
     // Programs write hex in one case.
-    let cases = [u8::is_ascii_lowercase as fn(&u8) -> bool, u8::is_ascii_uppercase];
-    if cases.iter().all(|case| digits.iter().any(case)) {
+    if small != 0 && capital != 0 {
         return false;
     }
-    if seen.count_ones() < 8 || seen >> 10 == 0 || seen << 6 == 0 {
+    if numbers == 0 || small | capital == 0 || seen.count_ones() < 8 {
         return false;
     }
     let line = text.line(run.start);
     let before = text.peek(line.start..run.start);
     let near = before.get(before.len().saturating_sub(NEAR)..).unwrap_or_default();
-    let secretive = SECRETIVE.are_in(near);
     if labelled(before) || called(before).is_some_and(labelled) || listed(text, &line, &run) {
         return false;
     }
@@ -57,10 +63,11 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
         near.ends_with(b"/")
             && (find(near, b"vault.azure.net/").is_some() || near.windows(9).any(|part| part == b"/secrets/"))
     };
-    if secretive && !vault() {
+    let vault = vault();
+    if !vault && (SECRETIVE.are_in(near) || keyed(before)) {
         return true;
     }
-    if vault() || is_member(text, &run, near) {
+    if vault || is_member(text, &run, near) {
         return false;
     }
     // Alone below a line that asked for a digest.
@@ -151,6 +158,61 @@ pub(super) fn is_secret(text: Text<'_>, run: Range<usize>) -> bool {
     // A version after a name: `name#<id>`.
     let marked = before.strip_suffix(b"#").and_then(<[u8]>::last).is_some_and(u8::is_ascii_alphanumeric);
     !(traced || mailed || marked || node)
+}
+
+/// Bytes of a key that are written apart behind its name: `aa:bb:…`, `0x1f, 0xf0, …`, `0b0c 551d …`; at least 16 of them.
+pub(super) fn apart(text: Text<'_>, name_end: usize) -> Option<Range<usize>> {
+    // `key[16] = {`
+    let size = text.run(name_end + 1, 4, |byte| byte.is_ascii_digit());
+    let sized = text.at(name_end) == b'[' && text.at(size) == b']';
+    let from = if sized { size + 1 } else { name_end };
+    let opens = |byte: u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b':' | b'=' | b'{' | b'[' | b'(' | b'>')
+    };
+    let start = text.run(from, 24, opens);
+    if start == from {
+        return None;
+    }
+    let (mut at, mut end, mut bytes, mut seen) = (start, start, 0, 0_u32);
+    let (mut width, mut sign) = (0, 0);
+    while bytes < MOST_APART {
+        let marked = text.at(at) == b'0' && matches!(text.at(at + 1), b'x' | b'X');
+        let digits = at + if marked { 2 } else { 0 };
+        let stop = text.run(digits, 5, |byte| byte.is_ascii_hexdigit());
+        let group = text.slice(digits..stop);
+        if !matches!(group.len(), 2 | 4) || width != 0 && group.len() != width {
+            break;
+        }
+        width = group.len();
+        seen |= group.iter().fold(0, |seen, digit| seen | 1 << char::from(*digit).to_digit(16).unwrap_or(0));
+        bytes += width / 2;
+        end = stop;
+        let next = text.at(stop);
+        if sign != 0 && next != sign || !matches!(next, b':' | b'-' | b' ' | b',') || next == b',' && !marked
+        {
+            break;
+        }
+        sign = next;
+        at = text.run(stop + 1, 32, |byte| byte.is_ascii_whitespace());
+    }
+    let letters = seen >> 10 != 0 && seen << 22 != 0;
+    (bytes >= LEAST / 2 && letters && seen.count_ones() >= 8 && !text.at(end).is_ascii_alphanumeric())
+        .then_some(start..end)
+}
+
+/// `keyring_key = UNHEX('`: the name before a call says that its argument is a key.
+fn keyed(before: &[u8]) -> bool {
+    let Some(head) = called(before) else { return false };
+    let head = head.trim_ascii_end();
+    let Some(head) = head.strip_suffix(b"=").or(head.strip_suffix(b":")) else { return false };
+    let head = head.trim_ascii_end();
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let name = head.get(head.len() - head.iter().rev().take(48).take_while(part).count()..);
+    name.is_some_and(|name| {
+        !is_public(name)
+            && classify(name)
+                .is_some_and(|(_, trust)| matches!(trust, Trust::Strong | Trust::Seed | Trust::Faint))
+    })
 }
 
 /// A digest among others of its kind: of a file (`"https://host/a.ts": "‹hex›"`), of a package (`{<<"a">>,<<"‹hex›">>}`),

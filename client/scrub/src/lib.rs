@@ -27,8 +27,9 @@
 //!
 //! - **Names** decide about values: `DB_PASSWORD=`, `"apiKey": "…"`, `--token …`, `<password>…`, `password:
 //!   …` in YAML, TOML, JSON (escaped JSON too), shell, flags, headers, query strings, `.netrc`, tuples of
-//!   source code. The *end* of the name counts: `token_url` and `password_file` are harmless. Placeholders
-//!   stay (`$TOKEN`, `<token>`, `****`, `None`), and so do types and expressions of source code (`token:
+//!   source code. Names of passwords and telephones in other languages and scripts are known, too (`anchors.rs`), and
+//!   bytes of a key that are written apart (`aa:bb:…`, `{ 0x1f, … }`) belong to the name of a key. The *end* of the
+//!   name counts: `token_url` and `password_file` are harmless. Placeholders stay (`$TOKEN`, `<token>`, `****`, `None`), and so do types and expressions of source code (`token:
 //!   Token`, `password=get_password()`). A word of prose after a colon stays (`unexpected token:
 //!   identifier`).
 //! - **Forms** decide alone: prefixes of providers (`ghp_`, `sk-`, `AKIA`, `glpat-`, …), PEM, JSON web
@@ -38,7 +39,8 @@
 //!   take a secret (`programs.rs`). Another says which argument of a call is one (`calls.rs`), and a member with a
 //!   neutral name (`value`, `default`) belongs to the secret above it.
 //! - **Sentences**: what a line says was tried, set or fed to a program that asks for a password (`attempts.rs`,
-//!   `nearby.rs`, `typed.rs`), if nobody would write it as a word of the language (`looks.rs`).
+//!   `nearby.rs`, `typed.rs`), if nobody would write it as a word of the language (`looks.rs`); also on the line below a
+//!   command that prints a secret, or below a sentence about a password that ends with a colon.
 //! - **Pairs and rows**: `name:secret` in quotes or behind a flag, `host:port:database:name:secret`, the cells below a
 //!   heading that is a password's name, the lines of `pap-secrets` and its like (`rows.rs`); the secret must be such
 //!   that nobody would write it as a word.
@@ -65,12 +67,14 @@ mod category;
 mod commands;
 mod explained;
 mod hex;
+mod judged;
 mod keys;
 mod looks;
 mod memo;
 mod names;
 mod nearby;
 pub mod neutral;
+mod numbered;
 mod numbers;
 mod pem;
 mod programs;
@@ -78,6 +82,7 @@ mod providers;
 mod rows;
 mod shaped;
 mod text;
+mod tied;
 mod typed;
 mod url;
 mod value;

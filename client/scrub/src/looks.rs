@@ -1,6 +1,6 @@
 //! What a value looks like: a stand-in, source code, a place, something chosen or something generated.
 
-use super::text::{ATOM, every};
+use super::text::{ATOM, Kinds, every, letter_and_digit};
 use super::words::{Words, find};
 use memchr::{memchr_iter, memchr2};
 use std::sync::LazyLock;
@@ -190,6 +190,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || (wraps(b"{", b"}") && value.len() <= EXPRESSION && every(value, is_expression))
         || starts(b"%(")
         || starts(b"***")
+        // The end of `${{ secrets.NAME }}`.
+        || starts(b"}}")
         // `VALUE_SPECIFIED_IN_NO_LOG_PARAMETER`
         // Each of them has that letter.
         || value.len() <= 64 && memchr2(b'c', b'C', value).is_some() && STAND_INS.are_in(value)
@@ -293,12 +295,8 @@ pub(super) fn is_code(value: &[u8]) -> bool {
 pub(super) fn is_location(value: &[u8]) -> bool {
     // Base64 may begin with a slash and hold several.
     if value.len() >= 32 && value.iter().all(|byte| super::text::is_base64(*byte)) {
-        let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
-        if value.iter().any(u8::is_ascii_digit)
-            && count(u8::is_ascii_uppercase) >= 5
-            && count(u8::is_ascii_lowercase) >= 5
-            && is_random(value)
-        {
+        let kinds = Kinds::of(value);
+        if kinds.digits > 0 && kinds.upper >= 5 && kinds.lower >= 5 && changes_often(kinds, value.len()) {
             return false;
         }
     }
@@ -324,17 +322,26 @@ pub(super) fn is_location(value: &[u8]) -> bool {
 
 /// Letters and digits mixed, or letters and signs: what a person would not write in a sentence.
 pub(super) fn is_mixed(value: &[u8], least: usize) -> bool {
-    let digit = value.iter().any(u8::is_ascii_digit);
-    let letter = value.iter().any(u8::is_ascii_alphabetic);
-    let sign = value.iter().any(|b| {
-        matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'/' | b'=' | b'~' | b'?')
-    });
-    let cases = value.iter().filter(|b| b.is_ascii_uppercase()).count() >= 3
-        && value.iter().any(u8::is_ascii_lowercase);
-    value.len() >= least
-        && ((letter && (digit || sign))
-            || (digit && sign)
-            || (cases && value.len() >= 16 && is_random(value)))
+    if value.len() < least {
+        return false;
+    }
+    let (letter, digit) = letter_and_digit(value);
+    if letter && digit {
+        return true;
+    }
+    let sign = || {
+        value.iter().any(|b| {
+            matches!(
+                b,
+                b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'/' | b'=' | b'~' | b'?'
+            )
+        })
+    };
+    let cases = || {
+        let kinds = Kinds::of(value);
+        kinds.upper >= 3 && kinds.lower >= 1 && changes_often(kinds, value.len())
+    };
+    (letter || digit) && sign() || value.len() >= 16 && cases()
 }
 
 /// What somebody chose, or a program for him, to be a password: mixed, or letters in random case.
@@ -454,9 +461,12 @@ pub(super) fn is_jumbled(value: &[u8]) -> bool {
 pub(super) fn is_camel(value: &[u8]) -> bool {
     let humps = value.iter().skip(1).filter(|byte| byte.is_ascii_uppercase()).count();
     let starts = value.iter().enumerate().filter(|(_, byte)| byte.is_ascii_uppercase());
-    let whole = starts
-        .clone()
-        .all(|(at, _)| value.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_lowercase)));
+    let whole = starts.clone().all(|(at, _)| {
+        // `No`, `To`, `Is` are humps, too.
+        let short =
+            matches!(value.get(at..at + 2), Some(b"No" | b"To" | b"Is" | b"On" | b"In" | b"By" | b"Id"));
+        short || value.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_lowercase))
+    });
     humps >= 1 && whole && value.len() >= 8 && value.iter().all(u8::is_ascii_alphabetic)
 }
 
@@ -494,16 +504,9 @@ pub(super) fn is_generated(value: &[u8], least: usize) -> bool {
     if value.len() < least {
         return false;
     }
-    let (mut digits, mut upper, mut lower, mut parted) = (0_usize, 0_usize, 0_usize, false);
-    for byte in value {
-        match byte {
-            b'0'..=b'9' => digits += 1,
-            b'A'..=b'Z' => upper += 1,
-            b'a'..=b'z' => lower += 1,
-            b'.' | b'-' | b'/' => parted = true,
-            b'+' | b'=' | b'_' | b'~' => {}
-            _ => return false,
-        }
+    let Kinds { digits, upper, lower, parted, foreign, .. } = Kinds::of(value);
+    if foreign {
+        return false;
     }
     digits >= 2
         && (upper >= 2 && lower >= 2
@@ -526,14 +529,12 @@ pub(super) fn is_address(value: &[u8]) -> bool {
 
 /// Whether letters and digits change as often as in a random word, and not as in a name of several words.
 pub(super) fn is_random(value: &[u8]) -> bool {
-    let kind = |byte: &u8| match byte {
-        b'a'..=b'z' => 0_u8,
-        b'A'..=b'Z' => 1,
-        b'0'..=b'9' => 2,
-        _ => 3,
-    };
-    let changes = value.windows(2).filter(|pair| matches!(pair, [a, b] if kind(a) != kind(b))).count();
-    changes * 5 >= value.len().saturating_sub(1) * 2
+    changes_often(Kinds::of(value), value.len())
+}
+
+/// As [`is_random`], where the kinds were counted already.
+pub(super) fn changes_often(kinds: Kinds, length: usize) -> bool {
+    kinds.changes * 5 >= length.saturating_sub(1) * 2
 }
 
 /// `db-password`, `my-token-secret`: the name under which a secret is kept.

@@ -228,7 +228,9 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "hostkey",
         "walletkey",
         "walletsecret",
-    ]) {
+        "privateexponent",
+    ]) || is(&["priv", "mkdump"])
+    {
         return Some((PrivateKey, Trust::Seed));
     }
     if is(&["seed", "secretkey", "sk"]) || ends(&["seed", "mnemonic", "seedphrase", "recoveryphrase"]) {
@@ -290,6 +292,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "keyvalue",
         "apitoken",
         "apisecret",
+        "apihash",
+        "apphash",
         "accesskey",
         "appkey",
         "appsecret",
@@ -417,6 +421,8 @@ pub(super) fn classify(name: &[u8]) -> Option<(Category, Trust)> {
         "telephone",
         "telefon",
         "telefono",
+        "telefone",
+        "telefoon",
         "handy",
         "cellphone",
         "msisdn",

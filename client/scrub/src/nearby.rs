@@ -54,21 +54,7 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
     let to = line.end.min(name.end.saturating_add(APART));
     // `if you pass X to Y` is a sentence.
     let verb = text.slice(name.clone()).eq_ignore_ascii_case(b"pass");
-    let fits = |value: &[u8]| {
-        let looks_like = if verb { looks::is_unlike_prose(value) } else { looks::is_chosen(value) };
-        let expands = value.ends_with(b"=]") || value.starts_with(b"$");
-        let names = value.contains(&b'/') && looks::is_reference(value)
-            || value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"));
-        let other = looks::is_uuid(value)
-            || looks::is_placeholder(value)
-            || looks::is_code(value)
-            || looks::is_location(value)
-            || looks::is_pattern(value)
-            || looks::is_technical(value)
-            || looks::is_mailbox(value)
-            || looks::is_assigned(value);
-        looks_like && !expands && !names && !other
-    };
+    let fits = |value: &[u8]| (!verb || looks::is_unlike_prose(value)) && chosen(value);
     let password = |range: Range<usize>| Candidate { category: Category::Password, range };
     // The quotes and brackets around the name.
     let mut from = text.run(name.end, 4, |byte| matches!(byte, b'"' | b'\'' | b'`' | b')' | b']'));
@@ -119,6 +105,24 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
         let end = text.run(start + 1, 64, |byte| byte != sign && !byte.is_ascii_whitespace());
         if matches!(sign, b'"' | b'\'') && text.at(end) == sign && fits(text.slice(start + 1..end)) {
             found.push(password(start + 1..end));
+        }
+    }
+    // `Password for the user (…):`, and on the next line the password alone.
+    if text.before(line.end) == b':' && line.end > name.end && !verb {
+        let start = text.blanks(line.end + 1);
+        let end = text.run(start, 64, |byte| !byte.is_ascii_whitespace());
+        let value = text.slice(start..end);
+        let whole = matches!(text.at(end), 0 | b'\n' | b'\r') && !value.contains(&b':');
+        if whole && value.len() >= 8 && looks::is_random(value) && fits(value) {
+            found.push(password(start..end));
+        }
+    }
+    // `(gdb) p cfg->password`, and on the next line `$1 = 0x… "…"`.
+    if name.end == line.end && text.at(line.end + 1) == b'$' && text.at(line.end + 2).is_ascii_digit() {
+        let open = text.run(line.end + 1, 64, |byte| !matches!(byte, b'"' | b'\n'));
+        let end = text.run(open + 1, 64, |byte| !matches!(byte, b'"' | b'\n'));
+        if text.at(open) == b'"' && text.at(end) == b'"' && !looks::is_placeholder(text.peek(open + 1..end)) {
+            found.push(password(open + 1..end));
         }
     }
     // `…  <- password`
@@ -201,11 +205,34 @@ pub(super) fn tried(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candida
         if told && last && letters && !verb {
             found.push(password(start..end));
         }
-        if said && !before.is_empty() && fits(word) && (last || looks::is_unlike_prose(word)) {
+        // `är Berlin_2845 /Nils`: no word of any language has all of these.
+        let cased = word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
+        let kinds = word.len() >= 8 && cased && word.iter().any(u8::is_ascii_digit) && word.contains(&b'_');
+        let odd = last || told && kinds || looks::is_unlike_prose(word);
+        if said && !before.is_empty() && fits(word) && odd {
             found.push(password(start..end));
         }
         at = end;
     }
+}
+
+/// What may be a password in a sentence: chosen, and nothing else that a sentence has.
+pub(super) fn chosen(value: &[u8]) -> bool {
+    let expands = value.ends_with(b"=]") || value.starts_with(b"$");
+    let names = value.contains(&b'/') && looks::is_reference(value)
+        || value.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"password"));
+    let other = || {
+        looks::is_uuid(value)
+            || looks::is_placeholder(value)
+            || looks::is_code(value)
+            || looks::is_location(value)
+            || looks::is_pattern(value)
+            || looks::is_technical(value)
+            || looks::is_mailbox(value)
+            || looks::is_assigned(value)
+            || looks::is_camel(value)
+    };
+    looks::is_chosen(value) && !expands && !names && !other()
 }
 
 /// How far from a name its value may stand.

@@ -213,7 +213,18 @@ fn long(text: Text<'_>, word: Range<usize>, found: &mut Vec<Candidate>) {
         // An id in XML begins with a sign.
         || (prefix.ends_with(b"_") && prefix != b"fix_" && !(prefix == b"_" && text.before(word.start) == b'"'));
     if known && hex::is_secret(text, start..word.end) {
-        found.push(Candidate { category: Category::HighEntropyHex, range: start..word.end });
+        let begin = if prefix.eq_ignore_ascii_case(b"0x") { word.start } else { start };
+        // A key of Mailgun goes on: `‹32›-‹8›-‹8›`.
+        let mut end = word.end;
+        if end - start == hex::LEAST {
+            let piece = |from: usize| text.run(from + 1, 9, |byte| byte.is_ascii_hexdigit());
+            let (first, second) = (piece(end), piece(piece(end)));
+            let parted = text.at(end) == b'-' && text.at(first) == b'-';
+            if parted && first == end + 9 && second == first + 9 && !is_word(text.at(second)) {
+                end = second;
+            }
+        }
+        found.push(Candidate { category: Category::HighEntropyHex, range: begin..end });
     }
 }
 
@@ -290,6 +301,9 @@ fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candida
         }
         return if is_named_id(text, start) { None } else { card(text, start, first_end, found) };
     }
+    if next == b'/' && first <= 5 {
+        return sloped(text, start, first_end, found);
+    }
     if !matches!(next, b'-' | b' ' | b'.') || !text.at(first_end + 1).is_ascii_digit() {
         return None;
     }
@@ -340,6 +354,22 @@ fn group(text: Text<'_>, start: usize, first_end: usize, found: &mut Vec<Candida
         return Some(end);
     }
     None
+}
+
+/// `089/2558871`, as Germans and Austrians write it, on a line that speaks of calls.
+fn sloped(text: Text<'_>, start: usize, sign: usize, found: &mut Vec<Candidate>) -> Option<usize> {
+    let end = text.run(sign + 1, 10, |byte| byte.is_ascii_digit());
+    let area = text.at(start) == b'0' && matches!(text.at(start + 1), b'1'..=b'9') && sign - start >= 3;
+    let long = (4..=9).contains(&(end - sign - 1)) && (8..=12).contains(&(end - start - 1));
+    let (after, then) = (text.at(end), text.at(end + 1));
+    let closed =
+        !(is_word(after) || matches!(after, b'-' | b'.' | b'/' | b':') && then.is_ascii_alphanumeric());
+    let words = ["ruf", "telefon", "tel.", "tel:", "call", "phone", "fax", "handy", "mobil", "durchwahl"];
+    if !area || !long || !closed || !text.line_has(start, &words) {
+        return None;
+    }
+    found.push(Candidate { category: Category::Phone, range: start..end });
+    Some(end)
 }
 
 /// `trace_id: 4…`: the number of something other than a card.

@@ -98,7 +98,18 @@ const PROGRAMS: &[Row] = &[
         Password,
     ),
     (&["openssl enc"], &[(Flag("-k"), Whole)], Password),
-    (&["snmpwalk", "snmpget"], &[(Flag("-A"), Whole), (Flag("-X"), Whole)], Password),
+    (
+        &["snmpwalk", "snmpget", "snmpset", "snmpbulkwalk", "snmptrap"],
+        &[
+            (Flag("-A"), Whole),
+            (Flag("-X"), Whole),
+            (Flag("-3m"), Whole),
+            (Flag("-3M"), Whole),
+            (Flag("-3k"), Whole),
+            (Flag("-3K"), Whole),
+        ],
+        Password,
+    ),
     (&["xfreerdp"], &[(Glued("/p:"), Whole)], Password),
     (&["htpasswd", "mosquitto_passwd"], &[(LastWith(b'b'), Whole)], Password),
     (

@@ -35,6 +35,11 @@ pub(super) fn column(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candid
     }
     let line = text.run_back(name.start, REACH, |byte| byte != b'\n');
     let number = text.peek(line..name.start).iter().filter(|byte| **byte == sign).count();
+    // A heading of single words, and rows with as many cells.
+    let heading = text.peek(line..text.run(name.end, REACH, |byte| byte != b'\n')).trim_ascii_end();
+    let cells = |line: &[u8]| line.iter().filter(|byte| **byte == sign).count();
+    let columns = cells(heading);
+    let words = columns >= 2 && !heading.contains(&b' ');
     let mut at = text.run(name.end, REACH, |byte| byte != b'\n');
     let mut any = false;
     for _ in 0..LINES {
@@ -58,7 +63,8 @@ pub(super) fn column(text: Text<'_>, name: &Range<usize>, found: &mut Vec<Candid
         let end = text.run(from, at.saturating_sub(from), |byte| byte != sign && byte != b'\r');
         let end = text.run_back(end, end.saturating_sub(from), blank);
         let value = text.slice(from..end);
-        let sure = sign == b'|' || is_unlike_prose(value);
+        let table = words && cells(text.peek(start..at)) == columns;
+        let sure = sign == b'|' || table || is_unlike_prose(value);
         if sure && fits(value) && !value.contains(&b' ') {
             found.push(Candidate { category: Category::Password, range: from..end });
             any = true;

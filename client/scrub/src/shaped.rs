@@ -2,9 +2,9 @@
 
 use super::Candidate;
 use super::category::Category;
-use super::looks::{is_address, is_generated, is_location, is_random};
+use super::looks::{changes_often, is_address, is_generated, is_location};
 use super::memo::Site;
-use super::text::{Text, is_shaped};
+use super::text::{Kinds, Text, is_shaped};
 use super::words::{Words, find};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -140,13 +140,17 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     );
     let closes = !(matches!(after, b'/' | b'@' | b'#' | b'(' | b'?' | b'%')
         || matches!(after, b'.' | b':') && text.at(end + 1).is_ascii_alphanumeric());
-    let cased = matches!(before, b':' | b'=')
-        || word.iter().any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase);
+    if !opens || !closes {
+        return end;
+    }
+    let kinds = Kinds::of(word);
+    let cased = matches!(before, b':' | b'=') || kinds.upper > 0 && kinds.lower > 0;
     // Or hex after letters of a kind: `JID-‹hex›`.
     let kind = word.iter().position(|byte| !byte.is_ascii_uppercase()).filter(|at| (1..=8).contains(at));
     let digits = kind.and_then(|at| word.get(at..)?.strip_prefix(b"-")).or(word.strip_prefix(b"0x"));
     let hex = || digits.unwrap_or(word).iter().all(u8::is_ascii_hexdigit);
-    if !opens || !closes || !cased || !is_generated(word, LEAST) || hex() || !is_random(word) {
+    if !cased || kinds.digits < 2 || !changes_often(kinds, word.len()) || hex() || !is_generated(word, LEAST)
+    {
         return end;
     }
     let line = text.line(start);
@@ -180,8 +184,12 @@ pub(super) fn detect(text: Text<'_>, part: Range<usize>, found: &mut Vec<Candida
     end
 }
 
-/// `cus_…`, `evt_…`: the id of a thing of that type.
+/// `cus_…`, `evt_…`: the id of a thing of that type; not `sb_secret_…`.
 fn is_typed(word: &[u8]) -> bool {
     let kind = word.iter().position(|byte| *byte == b'_').unwrap_or(0);
-    (2..=8).contains(&kind) && word.iter().take(kind).all(u8::is_ascii_lowercase)
+    let rest = word.get(kind + 1..).unwrap_or_default();
+    let secret = [&b"secret_"[..], b"key_", b"token_", b"live_", b"pat_", b"sk_"]
+        .iter()
+        .any(|it| rest.starts_with(it));
+    !secret && (2..=8).contains(&kind) && word.iter().take(kind).all(u8::is_ascii_lowercase)
 }

@@ -3,6 +3,7 @@
 use super::memo::{Memo, Site};
 use super::words::{Words, find};
 use super::work;
+use memchr::{memchr, memrchr};
 use std::ops::Range;
 
 /// Stands for a marker that is already there. One byte, so that no rule can match the words inside of a
@@ -95,8 +96,22 @@ impl<'a> Text<'a> {
 
     /// As [`Self::line`]. A rule that goes from line to line is another site for each of them.
     pub(super) fn line_seen(self, site: Site, index: usize) -> Range<usize> {
-        self.run_back_seen(site, index, REACH, |byte| byte != b'\n')
-            ..self.run_seen(site, index, REACH, |byte| byte != b'\n')
+        let to = index.min(self.len());
+        let start = self.1.backward(site, to.saturating_sub(REACH), to, |start, to| {
+            let begin = memrchr(b'\n', self.peek(start..to)).map_or(start, |last| start + last + 1);
+            work::looked(to - begin + 1);
+            begin
+        });
+        let limit = index.saturating_add(REACH).min(self.len());
+        if index >= limit {
+            return start..index;
+        }
+        let end = self.1.forward(site, index, limit, |from, limit| {
+            let end = memchr(b'\n', self.peek(from..limit)).map_or(limit, |length| from + length);
+            work::looked(end - from + 1);
+            end
+        });
+        start..end
     }
 
     pub(super) fn line_has(self, index: usize, words: &[&'static str]) -> bool {
@@ -172,6 +187,85 @@ static KINDS: [u8; 256] = {
     }
     kinds
 };
+
+/// What kinds of bytes a value has, found in one pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Kinds {
+    pub digits: usize,
+    pub upper: usize,
+    pub lower: usize,
+    /// How often a byte is of another kind than the one before it.
+    pub changes: usize,
+    /// Whether it has `.`, `-` or `/`, which part words.
+    pub parted: bool,
+    /// Whether it has a sign that no key has.
+    pub foreign: bool,
+}
+
+impl Kinds {
+    pub(super) fn of(value: &[u8]) -> Self {
+        let mut all = Self::default();
+        let mut last = value.first().map_or(0, |byte| letter(*byte));
+        for part in value.chunks(LANE) {
+            let (mut counts, mut flags, mut changes) = (0_u64, 0, 0_u32);
+            for byte in part {
+                let kind = letter(*byte);
+                counts = counts.wrapping_add(1 << (u32::from(kind & 3) * LANE_BITS));
+                changes = changes.wrapping_add(u32::from((kind ^ last) & 3 != 0));
+                flags |= kind;
+                last = kind;
+            }
+            let lane = |number: u32| (counts >> (number * LANE_BITS)) as usize & LANE;
+            all.lower += lane(0);
+            all.upper += lane(1);
+            all.digits += lane(2);
+            all.changes += changes as usize;
+            all.parted |= flags & PARTS != 0;
+            all.foreign |= flags & FOREIGN != 0;
+        }
+        all
+    }
+}
+
+/// Bits of a count, and the most that it holds.
+const LANE_BITS: u32 = 16;
+const LANE: usize = (1 << LANE_BITS) - 1;
+
+/// 0 for a small letter, 1 for a capital, 2 for a digit, 3 for the rest; and what it says of a value.
+const PARTS: u8 = 4;
+const FOREIGN: u8 = 8;
+static LETTERS: [u8; 256] = {
+    let mut kinds = [3; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'a'..=b'z' => 0,
+            b'A'..=b'Z' => 1,
+            b'0'..=b'9' => 2,
+            b'+' | b'=' | b'_' | b'~' => 3,
+            b'.' | b'-' | b'/' => 3 | PARTS,
+            _ => 3 | FOREIGN,
+        };
+        byte += 1;
+    }
+    kinds
+};
+
+fn letter(byte: u8) -> u8 {
+    LETTERS.get(usize::from(byte)).copied().unwrap_or(3)
+}
+
+/// Whether it has a letter, and whether a digit.
+pub(super) fn letter_and_digit(value: &[u8]) -> (bool, bool) {
+    let mut seen = 0_u8;
+    for byte in value {
+        seen |= 1 << (letter(*byte) & 3);
+        if seen & 3 != 0 && seen & 4 != 0 {
+            break;
+        }
+    }
+    (seen & 3 != 0, seen & 4 != 0)
+}
 
 fn is_kind(byte: u8, kind: u8) -> bool {
     KINDS.get(usize::from(byte)).is_some_and(|kinds| kinds & kind != 0)

@@ -112,16 +112,29 @@ pub(super) fn wifi(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candida
     }
 }
 
-/// The line below a command that prints a secret: `wg genkey`.
+/// The line below a command that prints a secret: `wg genkey`, `kubectl get secret … | base64 -d`.
 pub(super) fn printed(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
     let part = |byte: u8| is_shaped(byte) || byte == b'~';
-    let end = text.run(anchor.end, 512, part);
-    let value = text.slice(anchor.end..end);
-    let whole = matches!(text.at(end), b'\n' | b'\r' | 0);
+    let line = text.run(anchor.end, 160, |byte| byte != b'\n');
+    let end = text.run(line + 1, 512, part);
+    let value = text.slice(line + 1..end);
+    let whole = text.at(line) == b'\n' && matches!(text.at(end), b'\n' | b'\r' | 0);
     if whole && (is_generated(value, 16) || is_uuid(value) || is_bootstrap(value)) {
         let key = find(text.slice(anchor.clone()), b"gen").is_some();
         let category = if key { Category::PrivateKey } else { Category::Token };
-        found.push(Candidate { category, range: anchor.end..end });
+        found.push(Candidate { category, range: line + 1..end });
+    }
+}
+
+/// The `result` of a resource that Terraform makes a password with.
+pub(super) fn random(text: Text<'_>, anchor: Range<usize>, found: &mut Vec<Candidate>) {
+    let to = (anchor.end + 256).min(text.len());
+    let Some(at) = text.find(Site::Before, anchor.end..to, "result") else { return };
+    let open = text.run(at + "result".len(), 12, |byte| matches!(byte, b'"' | b' ' | b':' | b'='));
+    let end = text.run(open, 128, |byte| !matches!(byte, b'"' | b'\n'));
+    let value = text.slice(open..end);
+    if text.before(open) == b'"' && text.at(end) == b'"' && value.len() >= 6 && !is_placeholder(value) {
+        found.push(Candidate { category: Password, range: open..end });
     }
 }
 

@@ -1,5 +1,4 @@
 //! The scrubber: tables of what goes and what stays, and properties over random text.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use std::sync::LazyLock;

@@ -1,7 +1,6 @@
 //! Precision and recall on the labelled corpus of failed commands (tests/vectors/fix/scrubber/make.py).
 //!
 //! `development` is for writing rules. `held_out` is measured, and must not be tuned on.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
