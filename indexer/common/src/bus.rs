@@ -31,9 +31,11 @@
 //! when. Subscriptions outlive it: what others published meanwhile follows in order, and a [`Heard::Gap`] says where
 //! more may have been published than is kept.
 //!
-//! **Leases.** A name has at most one holder, who loses it [`Settings::lease`] after its last [`Bus::renew`]. A value
-//! must name its claim alone (such as process and connection): claiming again with the value that stands is a success,
-//! so whoever is not sure asks again. A takeover names the revision that it replaces, so of many exactly one succeeds.
+//! **Leases.** A name has at most one holder, who loses it [`Settings::lease`] after its last [`Bus::renew`], with NATS up
+//! to three seconds later. A watcher sees the end of names of which it hears nothing for that time, so also while the
+//! bus is away. A value must name its claim alone (such as process and connection): claiming again with the value that
+//! stands is a success, so whoever is not sure asks again. A takeover names the revision that it replaces, so of many
+//! exactly one succeeds.
 
 #[cfg(test)]
 mod conformance;
@@ -180,7 +182,7 @@ pub trait Bus: Send + Sync + std::fmt::Debug + 'static {
     /// As [`Bus::claim`].
     fn take_over<'a>(&'a self, key: &'a str, value: Bytes, from: u64) -> BoxFuture<'a, Result<Claim>>;
 
-    /// Extends a lease. The new revision; `None` when the name is not held with this value any more.
+    /// Extends a lease: value and revision are those of the caller's own claim. The new revision; `None` when the name is not held with this value any more.
     ///
     /// # Errors
     ///

@@ -212,6 +212,14 @@ impl<E: Clone> Topics<E> {
         self.state().last
     }
 
+    /// The number of a topic's newest event; at least that of every event that is forgotten.
+    #[must_use]
+    pub fn newest(&self, topic: &str) -> u64 {
+        let state = self.state();
+        let newest = state.kept.get(topic).and_then(Ring::newest).map(|(newest, _)| newest);
+        newest.unwrap_or(state.forgotten)
+    }
+
     /// Number of topics of which something is kept, and the bytes of all that is kept.
     #[must_use]
     pub fn weight(&self) -> (usize, usize) {
@@ -377,6 +385,7 @@ mod tests {
         assert_eq!(topics.weight().0, 3);
         assert_eq!((topics.last("b", 9), numbers(&topics.last("a", 9))), (vec![], vec![1, 4]));
         assert!(!topics.after("b", 1).is_whole, "2 is forgotten");
+        assert_eq!((topics.newest("a"), topics.newest("b")), (4, 2));
         assert!(topics.after("b", 2).is_whole);
         topics.push("b", 1, 0);
         assert!(!topics.after("b", 1).is_whole, "its new ring does not have 2");

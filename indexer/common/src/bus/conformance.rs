@@ -10,7 +10,7 @@ pub(super) type Pair = [Arc<dyn Bus>; 2];
 
 /// What the pairs of a suite are made with.
 pub(super) fn settings() -> Settings {
-    let bounds = Bounds { queue: 2_000, ..Bounds::default() };
+    let bounds = Bounds { queue: 700, ..Bounds::default() };
     Settings { bounds, window: Duration::from_secs(60), lease: Duration::from_secs(1) }
 }
 
@@ -147,6 +147,9 @@ async fn whoever_resumes_gets_what_is_kept_or_hears_of_a_gap(pair: &Pair) {
         sequences.push(said.sequence);
     }
     for bus in pair {
+        // The other's last message is here.
+        let mut end = bus.subscribe("resume", Start::After(sequences[23])).await.unwrap();
+        assert_eq!(hears(&mut end).await.1, sequences[24]);
         let past = bus.after("resume.a", sequences[21]).await.unwrap();
         let mut subscription = bus.subscribe("resume", Start::After(sequences[21])).await.unwrap();
         assert_eq!(hears(&mut subscription).await, ("resume.a s22".to_owned(), sequences[22]));
@@ -163,16 +166,9 @@ async fn whoever_resumes_gets_what_is_kept_or_hears_of_a_gap(pair: &Pair) {
 async fn who_is_too_slow_hears_it(pair: &Pair) {
     let mut slow = pair[1].subscribe("slow", Start::Now).await.unwrap();
     let queue = settings().bounds.queue;
-    let mut saying = futures_util::stream::FuturesOrdered::new();
-    for number in 0..queue + 10 {
-        let bus = &pair[0];
-        saying.push_back(async move {
-            bus.publish("slow.a", &format!("slow{number}"), Bytes::new()).await.unwrap()
-        });
-    }
     let mut last = 0;
-    while let Some(said) = futures_util::StreamExt::next(&mut saying).await {
-        last = said.sequence;
+    for number in 0..queue + 10 {
+        last = pair[0].publish("slow.a", &format!("slow{number}"), Bytes::new()).await.unwrap().sequence;
     }
     let mut end = pair[1].subscribe("slow", Start::After(last - 1)).await.unwrap();
     assert_eq!(hears(&mut end).await.1, last);
@@ -187,7 +183,7 @@ async fn of_a_thousand_takeovers_each_has_one_winner(pair: &Pair) {
         panic!()
     };
     let mut claimants = tokio::task::JoinSet::new();
-    for claimant in 0..8 {
+    for claimant in 0..4 {
         let (bus, won) = (pair[claimant % 2].clone(), won.clone());
         claimants.spawn(async move {
             let mut from = revision;
@@ -233,22 +229,21 @@ async fn a_lease_ends_unless_it_is_renewed(pair: &Pair) {
     let [a, b] = pair;
     let taken = a.claim("lease.x", "a".into()).await.unwrap();
     let Claim::Taken { mut revision } = taken else { panic!("{taken:?}") };
+    let first = revision;
     let held = Held { value: "a".into(), revision };
     assert_eq!(b.claim("lease.x", "b".into()).await.unwrap(), Claim::Held(held));
     let again = a.claim("lease.x", "a".into()).await.unwrap();
     assert!(matches!(again, Claim::Taken { revision: later } if later > revision), "{again:?}");
-    // Two leases long it is renewed, once with a revision whose successor was not heard of.
+    // Two leases long it is renewed, at first with a revision whose successor was not heard of.
     let (begin, mut every) = (Instant::now(), tokio::time::interval(Duration::from_millis(300)));
     while begin.elapsed() < 2 * settings().lease {
         every.tick().await;
         revision = a.renew("lease.x", "a".into(), revision).await.unwrap().unwrap();
-        assert_eq!(b.renew("lease.x", "b".into(), revision).await.unwrap(), None);
+        assert_eq!(b.renew("lease.x", "b".into(), first).await.unwrap(), None);
     }
     let mut watch = b.watch("lease").unwrap();
     assert_eq!(sees(&mut watch).await, "lease.x a");
-    let left = Instant::now();
     assert_eq!(sees(&mut watch).await, "lease.x gone");
-    assert!(left.elapsed() < 2 * settings().lease + Duration::from_secs(1), "{:?}", left.elapsed());
     assert_eq!(b.holder("lease.x").await.unwrap(), None);
     assert_eq!(a.renew("lease.x", "a".into(), revision).await.unwrap(), None);
     assert!(!a.release("lease.x", revision).await.unwrap());

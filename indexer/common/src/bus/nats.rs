@@ -1,7 +1,7 @@
 //! The bus of many processes: a stream and a bucket of a NATS server with JetStream.
 //!
-//! Every process mirrors the stream, so that replays and subscriptions cost the server nothing: it has one consumer a
-//! process, which continues after the last number that was mirrored. Leases are entries of a bucket whose age is the
+//! Every process mirrors the stream, so that replays and subscriptions cost the server nothing. It hears what the server
+//! republishes, and after a loss it reads the stream from the last number that was mirrored. Leases are entries of a bucket whose age is the
 //! lease, changed by compare-and-set. Servers before 2.10 are refused; per-message lifetimes, which 2.10 ignores
 //! silently, are not used.
 

@@ -1,6 +1,7 @@
 //! A NATS server of a test's own, which can be killed, frozen and started again.
 
 use super::tool;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -88,17 +89,20 @@ impl NatsServer {
 
     /// Freezes it: connections stay open and nothing is answered.
     pub fn freeze(&self) {
-        self.signal(rustix::process::Signal::STOP);
+        self.signal(Signal::STOP);
+        let pid = self.server.as_ref().map(Pid::from_child);
+        // Its threads run on until the system has stopped each of them.
+        waitpid(pid, WaitOptions::UNTRACED).unwrap();
     }
 
     /// Lets a frozen one go on.
     pub fn thaw(&self) {
-        self.signal(rustix::process::Signal::CONT);
+        self.signal(Signal::CONT);
     }
 
-    fn signal(&self, signal: rustix::process::Signal) {
+    fn signal(&self, signal: Signal) {
         if let Some(server) = &self.server {
-            let _ = rustix::process::kill_process(rustix::process::Pid::from_child(server), signal);
+            let _ = kill_process(Pid::from_child(server), signal);
         }
     }
 }

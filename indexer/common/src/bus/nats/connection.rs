@@ -84,6 +84,13 @@ impl NatsSettings {
             max_age: bounds.age,
             duplicate_window: self.bus.window,
             discard: stream::DiscardPolicy::Old,
+            // What a consumer has not read yet is evicted when a topic gets more than is kept; a republished message
+            // reaches whoever is connected, and names the one before it in its topic.
+            republish: Some(stream::Republish {
+                source: format!("{}.topic.>", self.name),
+                destination: format!("{}.live.>", self.name),
+                headers_only: false,
+            }),
             storage: stream::StorageType::File,
             num_replicas: self.replicas,
             ..stream::Config::default()
@@ -219,9 +226,10 @@ pub(super) async fn prepare(
     Ok((bucket, made.map_err(|error| refused("the stream of messages", &error))?))
 }
 
-/// The topic of a subject.
-pub(super) fn topic(settings: &NatsSettings, subject: &str) -> Option<String> {
-    name::from_subject(subject.strip_prefix(&settings.name)?.strip_prefix(".topic.")?)
+/// The topic of a subject, which begins with `topic` in the stream and with `live` when it is republished.
+pub(super) fn topic(settings: &NatsSettings, kind: &str, subject: &str) -> Option<String> {
+    let rest = subject.strip_prefix(&settings.name)?.strip_prefix('.')?;
+    name::from_subject(rest.strip_prefix(kind)?.strip_prefix('.')?)
 }
 
 #[cfg(test)]

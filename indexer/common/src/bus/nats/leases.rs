@@ -12,7 +12,11 @@ use axum::body::Bytes;
 use futures_util::StreamExt as _;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::task::AbortOnDropHandle;
+
+/// The server looks for entries that have ended every two seconds, so leases last up to that much longer there.
+const LATE: Duration = Duration::from_secs(3);
 
 /// How often a claim is tried again that others have overtaken.
 const RACES: usize = 8;
@@ -95,7 +99,7 @@ impl Shared {
 
 /// Watches names with a table of its own, in which leases end also where the server says nothing of it.
 pub(super) fn watch(shared: &Arc<Shared>, prefix: &str) -> Result<Watch> {
-    let table = Arc::new(Table::new(shared.settings.bus.lease));
+    let table = Arc::new(Table::new(shared.settings.bus.lease + LATE));
     let watch = table.watch(prefix)?;
     let task = tokio::spawn(keep(shared.clone(), prefix.to_owned(), table));
     Ok(watch.with(AbortOnDropHandle::new(task)))
