@@ -95,7 +95,7 @@ impl Default for Settings {
 pub struct Body {
     /// The message's id, unique in all topics.
     pub id: Arc<str>,
-    /// Its bytes.
+    /// The message itself, at most [`MAX_BYTES`].
     pub bytes: Bytes,
 }
 
@@ -111,7 +111,7 @@ pub type Subscription = Following<Body>;
 /// A message that the bus has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Published {
-    /// Its number.
+    /// Its number in its topic.
     pub sequence: u64,
     /// Whether its id was published before: then the number is that of the first.
     pub duplicate: bool,

@@ -62,7 +62,7 @@ pub enum Start {
 /// What a follower hears.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard<E> {
-    /// An event.
+    /// An event of a topic that is followed.
     Item(Item<E>),
     /// Events of this topic may be missing here; of any topic, where none is named.
     Gap(Option<Arc<str>>),

@@ -21,7 +21,7 @@ pub enum BusError {
     #[code(9683)]
     #[error("{bytes} bytes are too many for the bus: expected at most {most}")]
     TooLarge {
-        /// Its bytes.
+        /// Length in bytes.
         bytes: usize,
         /// Maximum of bytes.
         most: usize,

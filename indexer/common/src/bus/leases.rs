@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A lease.
+/// A lease of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// What its holder said.
@@ -32,7 +32,7 @@ pub enum Change {
 /// Number of changes by which a watcher may be behind.
 pub(super) const QUEUE: usize = 1 << 14;
 
-/// Watches names.
+/// Watches the leases at and below a prefix.
 #[derive(Debug)]
 pub struct Watch {
     prefix: Box<str>,
