@@ -6,7 +6,7 @@
 //! | [`Nats`] | many processes: one JetStream stream and one bucket of a NATS server (feature `nats`) |
 //!
 //! ```
-//! # use zx1_server::bus::{Body, Bus, Claim, Heard, Local, Settings, Start};
+//! # use zx1_server::bus::{Bus, Claim, Heard, Local, Settings, Start};
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), zx1_server::bus::BusError> {
 //! let bus = Local::new(Settings::default());
