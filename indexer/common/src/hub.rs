@@ -1,16 +1,17 @@
 //! A stream of events: they leave in the order of their ids, which a store has given them.
 //!
-//! One task reads new events from the store and hands each to all subscribers through one ring, so that ten
+//! One task reads new events from the store and hands each to all subscribers through one [feed](Feed), so that ten
 //! thousand idle streams cost ten thousand cursors and no copies. A subscriber that falls behind by a whole
 //! ring is dropped and told why; it comes back with its last id and misses nothing.
 
+use crate::topics::{Feed, Follower};
 use axum::body::Bytes;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// An event of a stream, as subscribers receive it.
@@ -70,7 +71,7 @@ pub const PAGE: i64 = 256;
 /// Distributes new events to all subscribers of a stream. Clones share the state.
 pub struct Hub<E> {
     source: Arc<dyn Source<E>>,
-    ring: broadcast::Sender<Arc<E>>,
+    ring: Feed<Arc<E>>,
     wake: Arc<Notify>,
     last: Arc<AtomicI64>,
 }
@@ -92,9 +93,12 @@ impl<E: Event> Hub<E> {
     /// Creates a hub that keeps `ring` events for subscribers that are behind, and begins after the id
     /// `last`.
     pub fn new(source: Arc<dyn Source<E>>, ring: usize, last: i64) -> Hub<E> {
-        // A ring's length is doubled until it is a power of two; half of the largest number is the most.
-        let (ring, _) = broadcast::channel(ring.clamp(1, 1 << 20));
-        Hub { source, ring, wake: Arc::default(), last: Arc::new(AtomicI64::new(last)) }
+        Hub {
+            source,
+            ring: Feed::new(ring, usize::MAX),
+            wake: Arc::default(),
+            last: Arc::new(AtomicI64::new(last)),
+        }
     }
 
     /// Call when the store has new events.
@@ -103,8 +107,8 @@ impl<E: Event> Hub<E> {
     }
 
     /// Subscribes to the events from now on.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<E>> {
-        self.ring.subscribe()
+    pub fn subscribe(&self) -> Follower<Arc<E>> {
+        self.ring.follow()
     }
 
     /// Id of the last event that was distributed.
@@ -125,8 +129,7 @@ impl<E: Event> Hub<E> {
                     Ok(page) => {
                         for event in page.events {
                             let id = event.id();
-                            // Without a listener there is nobody to send to.
-                            let _ = self.ring.send(Arc::new(event));
+                            self.ring.push(id.unsigned_abs(), event.frame().len(), Arc::new(event));
                             self.last.store(id, Ordering::Release);
                         }
                         match page.last {

@@ -4,6 +4,7 @@ use crate::answer::text;
 use crate::figures::{Figures, Number};
 use crate::hub::{Event, Failure, Hub, PAGE};
 use crate::limits::Seat;
+use crate::topics::{Follower, Lagged};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -11,8 +12,6 @@ use futures_util::stream::unfold;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 /// Selects the events that a subscriber receives.
@@ -68,7 +67,7 @@ pub struct Reader<E, F> {
     /// The subscriber's filter; may be changed at any time.
     pub filter: F,
     desk: Desk<E>,
-    ring: Receiver<Arc<E>>,
+    ring: Follower<Arc<E>>,
     /// Older events that were read, to be sent first.
     backlog: VecDeque<Arc<E>>,
     /// Whether the store may hold more older events.
@@ -145,7 +144,7 @@ impl<E: Event, F: Filter<E>> Reader<E, F> {
             }
             tokio::select! {
                 () = self.desk.stopping.cancelled() => return Next::Stopping,
-                event = self.ring.recv() => match event {
+                event = self.ring.next() => match event {
                     Ok(event) if event.id() <= self.last => {}
                     Ok(event) => {
                         self.last = event.id();
@@ -153,11 +152,10 @@ impl<E: Event, F: Filter<E>> Reader<E, F> {
                             return Next::Event(event);
                         }
                     }
-                    Err(RecvError::Lagged(missed)) => {
+                    Err(Lagged { missed }) => {
                         self.desk.figures.dropped.inc();
                         return Next::Dropped(missed);
                     }
-                    Err(RecvError::Closed) => return Next::Stopping,
                 },
                 () = tokio::time::sleep(self.desk.keepalive) => return Next::Silence,
             }

@@ -1,12 +1,27 @@
-//! A Postgres of a test's own; answers held against the description of an interface; what every server refuses.
+//! A Postgres and a NATS server of a test's own; answers held against the description of an interface; what every server refuses.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::unwrap_used)]
 
+pub mod nats;
 pub mod schema;
 pub mod web;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// A program that `scripts/setup` has installed.
+///
+/// # Panics
+///
+/// When it is missing.
+#[must_use]
+pub fn tool(path: &str) -> PathBuf {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
+    let program = set("ZX1_TOOLS").unwrap_or_else(|| cache().join("zx1")).join(path);
+    assert!(program.exists(), "{} is missing; run scripts/setup", program.display());
+    program
+}
 
 /// A running cluster, by an ordinary user, since Postgres refuses root; stopped and removed when dropped.
 #[derive(Debug)]

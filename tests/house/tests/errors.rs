@@ -128,6 +128,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             cli(fix_cli::errors::Error::ALL, fix_cli::errors::Error::TEXTS, fix_cli::errors::Error::WORDS),
         ),
         ("zx1-indexer", [zx1_indexer::store::StoreError::ROWS, zx1_indexer::Error::ROWS].concat()),
+        ("zx1-server", zx1_server::bus::BusError::ROWS.to_vec()),
         ("zx1-sponsor", zx1_sponsor::Error::ROWS.to_vec()),
         ("zx1-relay", [zx1_relay::store::StoreError::ROWS, zx1_relay::Error::ROWS].concat()),
         ("zx1-node", zx1_node::Error::ROWS.to_vec()),

@@ -4,7 +4,6 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::io::Read as _;
-use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -179,11 +178,7 @@ pub async fn tells_its_rate(url: &str, path: &str, burst: usize, code: u32) {
 ///
 /// When it finds something, or is not installed (scripts/setup does it).
 pub async fn holds_against_its_document(url: &str, known: Value, sign: Option<Value>) {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
-    let tools = set("ZX1_TOOLS").unwrap_or_else(|| cache().join("zx1"));
-    let program = tools.join("schemathesis/bin/schemathesis");
-    assert!(program.exists(), "{} is missing; run scripts/setup", program.display());
+    let program = super::tool("schemathesis/bin/schemathesis");
     let folder = tempfile::tempdir().unwrap();
     let mut command = tokio::process::Command::new(program);
     let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/openapi");
