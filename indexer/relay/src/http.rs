@@ -113,7 +113,8 @@ async fn door(
     let address = client.map_or_else(|| "?".to_owned(), |client| client.to_string());
     match app.seats.seat(client) {
         Ok(seat) => Ok(upgrade.on_upgrade(async move |socket| {
-            session::serve(shared, socket, address, extensions).await;
+            let open = shared.open.clone();
+            open.track_future(session::serve(shared, socket, address, extensions)).await;
             drop(seat);
         })),
         Err(_) => {

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use zx1_home::clock::{Clock, SystemClock};
 use zx1_home::config::expand_home;
 use zx1_home::files;
@@ -22,7 +23,7 @@ use zx1_relay_rules::{AgentId, PublicKey};
 use zx1_scrub::Scrubber;
 use zx1_server::jobs::Jobs;
 use zx1_server::limits::{Buckets, Seats};
-use zx1_server::serve::listen;
+use zx1_server::serve::{STOP, listen};
 
 use crate::config::Config;
 use crate::core::{self, Core, Start, Welcome, random};
@@ -61,6 +62,7 @@ pub struct Server {
     /// One interface for each address.
     http: Vec<Jobs>,
     leaving: CancellationToken,
+    connections: TaskTracker,
     core: Jobs,
     desk: Jobs,
 }
@@ -110,7 +112,7 @@ impl Server {
             metrics: metrics.clone(),
             boot,
         });
-        let leaving = CancellationToken::new();
+        let (leaving, open_connections) = (CancellationToken::new(), TaskTracker::new());
         let shared = Arc::new(Shared {
             settings: settings.clone(),
             core: to_core.clone(),
@@ -122,6 +124,7 @@ impl Server {
             admin,
             scrubber: config.redact.then(Scrubber::new),
             stopping: leaving.clone(),
+            open: open_connections.clone(),
             numbers: AtomicU64::new(1),
         });
         let addresses = listeners.iter().filter_map(|listener| listener.local_addr().ok());
@@ -155,7 +158,7 @@ impl Server {
         });
         let http = http.collect();
         let [core, desk] = jobs;
-        Ok(Self { ready, http, leaving, core, desk })
+        Ok(Self { ready, http, leaving, connections: open_connections, core, desk })
     }
 
     /// The line that the relay prints when it is ready.
@@ -168,6 +171,10 @@ impl Server {
         self.leaving.cancel();
         for jobs in self.http {
             jobs.stop().await;
+        }
+        self.connections.close();
+        if tokio::time::timeout(STOP, self.connections.wait()).await.is_err() {
+            tracing::warn!("connections that did not end were cut");
         }
         // What the core hands over last, the desk keeps.
         self.core.stop().await;

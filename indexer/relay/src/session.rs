@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use zx1_home::clock::{Clock, SystemClock};
 use zx1_relay_rules::client::Frame;
 use zx1_relay_rules::defaults::MAX_FRAME;
@@ -50,6 +51,8 @@ pub struct Shared {
     pub scrubber: Option<Scrubber>,
     /// Cancelled when everybody has to go.
     pub stopping: CancellationToken,
+    /// Connections that are open.
+    pub open: TaskTracker,
     /// Numbers connections.
     pub numbers: AtomicU64,
 }
