@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The second implementation of zx1's formats: it makes the vectors and judges those that the Rust code makes.
 
-  make.py generate      write zx1/*.json and of fix/ verification.json, escrow_nonces.json and escrow_routing.json
+  make.py generate      write zx1/*.json, relay/zx1_sig.json, and of fix/ verification.json, escrow_nonces.json and
+                        escrow_routing.json
   make.py check         regenerate and compare, then verify every committed file; exit 1 on a difference
   make.py verify FILE   decode and verify a JSON file of the same sections, made by somebody else
 
@@ -22,6 +23,7 @@ import mesh_formats as m  # noqa: E402
 import mesh_samples  # noqa: E402
 import money  # noqa: E402
 import nonces  # noqa: E402
+import relay_formats  # noqa: E402
 import rule_samples  # noqa: E402
 import rules  # noqa: E402
 import samples  # noqa: E402
@@ -31,7 +33,7 @@ from keccak import keccak256  # noqa: E402
 
 ZX1 = samples.FILES | batch_samples.FILES | rule_samples.FILES | mesh_samples.FILES
 FILES = {f"zx1/{name}": file for name, file in ZX1.items()} | verification.FILES | nonces.FILES | money.FILES
-FILES |= transport.FILES
+FILES |= transport.FILES | relay_formats.FILES
 HERE = Path(__file__).resolve().parent
 
 
@@ -324,6 +326,7 @@ SECTIONS = {
     "message_ids": lambda item: expect("id", keccak256(bytes.fromhex(item["data"])).hex(), item["id"]),
     "frames": verify_frame,
     "refused_frames": lambda item: expect("why", transport.read_frame(bytes.fromhex(item["frame"])), item["why"]),
+    "proposal_signatures": lambda item: expect("signature", relay_formats.verify(item), None),
     "peer_ids": lambda item: expect("id", transport.peer_id(bytes.fromhex(item["public_key"])), item["peer_id"]),
 }
 

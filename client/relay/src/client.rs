@@ -22,6 +22,20 @@ pub enum Target {
     Agent(AgentId),
 }
 
+impl Target {
+    /// Reads `#name` or `@id`.
+    ///
+    /// # Errors
+    ///
+    /// [`RelayError::Field`], with this field's name.
+    pub fn parse(text: &str, field: &'static str) -> Result<Target> {
+        if is_channel(text) {
+            return Ok(Target::Channel(text.to_owned()));
+        }
+        AgentId::parse(text, field).map(Target::Agent)
+    }
+}
+
 /// The states of presence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Presence {
@@ -42,6 +56,11 @@ impl Presence {
     /// All states, in the wire's order.
     pub const ALL: [Presence; 5] =
         [Presence::Online, Presence::Away, Presence::Busy, Presence::Offline, Presence::Listening];
+
+    /// The state with this word.
+    pub fn parse(word: &str) -> Option<Presence> {
+        Presence::ALL.into_iter().find(|state| state.as_str() == word)
+    }
 
     /// The word on the wire.
     pub const fn as_str(self) -> &'static str {
@@ -349,9 +368,7 @@ fn read(kind: &str, fields: &Fields<'_>) -> Result<Frame> {
         "TYPING" => Frame::Typing { channel: fields.channel()? },
         "PING" => Frame::Ping,
         "MSG" => {
-            let to = fields.text("to", 65)?;
-            let to =
-                if is_channel(&to) { Target::Channel(to) } else { Target::Agent(AgentId::parse(&to, "to")?) };
+            let to = Target::parse(&fields.text("to", 65)?, "to")?;
             let content = fields.content(MAX_CONTENT)?;
             if content.is_empty() {
                 return Err(RelayError::Field { field: "content" });
@@ -386,8 +403,7 @@ fn read(kind: &str, fields: &Fields<'_>) -> Result<Frame> {
             envelope: fields.envelope()?,
         },
         "SET_PRESENCE" => {
-            let word = fields.text("status", 16)?;
-            let status = Presence::ALL.into_iter().find(|status| status.as_str() == word);
+            let status = Presence::parse(&fields.text("status", 16)?);
             Frame::SetPresence {
                 status: status.ok_or(RelayError::Field { field: "status" })?,
                 status_text: fields.maybe("status_text", MAX_STATUS)?,

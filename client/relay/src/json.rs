@@ -2,6 +2,7 @@
 //!
 //! Signatures over skills cover `JSON.stringify` of what was sent, so order and numbers must survive reading.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -34,7 +35,9 @@ impl Value {
     /// What is not JSON, halves of surrogate pairs, numbers beyond a double, and deeper values.
     pub fn parse(text: &str, depth: usize) -> Result<Value> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let value = Seed { depth }.deserialize(&mut reader).map_err(|_| RelayError::NotJson)?;
+        let numbers = RefCell::new(Numbers(text));
+        let seed = Seed { depth, numbers: &numbers };
+        let value = seed.deserialize(&mut reader).map_err(|_| RelayError::NotJson)?;
         reader.end().map_err(|_| RelayError::NotJson)?;
         Ok(value)
     }
@@ -200,18 +203,49 @@ fn quote(text: &str, out: &mut String) {
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-#[derive(Clone, Copy)]
-struct Seed {
-    depth: usize,
-}
+/// The numbers of a JSON text in their order. serde_json may miss the nearest double of 17 digits by one, and what is
+/// signed is that double's text.
+struct Numbers<'a>(&'a str);
 
-impl Seed {
-    fn deeper<E: de::Error>(self) -> Result<Seed, E> {
-        self.depth.checked_sub(1).map(|depth| Seed { depth }).ok_or_else(|| E::custom("too deep"))
+impl Numbers<'_> {
+    /// The next one, of a text that a JSON reader has accepted up to there.
+    fn next(&mut self) -> Option<f64> {
+        let mut in_text = false;
+        let mut bytes = self.0.bytes().enumerate();
+        let from = loop {
+            match bytes.next()? {
+                (_, b'"') => in_text = !in_text,
+                (_, b'\\') if in_text => drop(bytes.next()),
+                (at, b'-' | b'0'..=b'9') if !in_text => break at,
+                _ => {}
+            }
+        };
+        let rest = self.0.get(from..)?;
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let (number, behind) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
+        self.0 = behind;
+        number.parse().ok().filter(|number: &f64| number.is_finite())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Seed {
+#[derive(Clone, Copy)]
+struct Seed<'a> {
+    depth: usize,
+    numbers: &'a RefCell<Numbers<'a>>,
+}
+
+impl Seed<'_> {
+    fn deeper<E: de::Error>(self) -> Result<Self, E> {
+        let deeper = |depth| Seed { depth, ..self };
+        self.depth.checked_sub(1).map(deeper).ok_or_else(|| E::custom("too deep"))
+    }
+
+    fn number<E: de::Error>(self) -> Result<Value, E> {
+        self.numbers.borrow_mut().next().map(Value::Number).ok_or_else(|| E::custom("not a double"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = Value;
 
     fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -219,7 +253,7 @@ impl<'de> DeserializeSeed<'de> for Seed {
     }
 }
 
-impl<'de> Visitor<'de> for Seed {
+impl<'de> Visitor<'de> for Seed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -234,17 +268,16 @@ impl<'de> Visitor<'de> for Seed {
         Ok(Value::Bool(value))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Value::Number(value))
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Value, E> {
+        self.number()
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::from(value))
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Value, E> {
+        self.number()
     }
 
-    #[allow(clippy::cast_precision_loss)]
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value as f64))
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Value, E> {
+        self.number()
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {

@@ -6,6 +6,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`client`], [`server`], [`json`] | frames that clients send, frames that the relay sends |
+//! | [`event`] | the relay's frames as clients read them |
 //! | [`code`], [`RelayError`] | words of ERROR frames, closes, numbers 7700 to 7799 |
 //! | [`id`], [`signing`] | ids, names, keys; the texts that signatures cover |
 //! | [`login`], [`access`], [`verify`] | how a connection identifies, who may, how agents verify each other |
@@ -20,7 +21,9 @@ pub mod client;
 pub mod code;
 pub mod defaults;
 pub mod elo;
+mod encode;
 mod error;
+pub mod event;
 pub mod hub;
 pub mod id;
 pub mod json;

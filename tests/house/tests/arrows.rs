@@ -15,7 +15,7 @@ const FLOORS: &[&[&str]] = &[
     &["zx1-agent"],
     &["zx1-trial"],
     &["zx1-fixer"],
-    &["zx1-market-client"],
+    &["zx1-market-client", "zx1-relay-client"],
     &["zx1-model"],
     &["zx1-sandbox"],
     &["zx1-mesh", "zx1-relay-rules"],

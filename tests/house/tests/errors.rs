@@ -57,6 +57,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             .concat(),
         ),
         ("zx1-relay-rules", zx1_relay_rules::RelayError::ROWS.to_vec()),
+        ("zx1-relay-client", zx1_relay_client::ClientError::ROWS.to_vec()),
         (
             "zx1-qa",
             [

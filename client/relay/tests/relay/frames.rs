@@ -203,10 +203,25 @@ proptest! {
     }
 
     #[test]
+    fn numbers_survive_reading(numbers in prop::collection::vec(any::<f64>().prop_filter("finite", |number| number.is_finite()), 1..6)) {
+        let list = Value::List(numbers.iter().map(|number| Value::Number(*number)).collect());
+        let value = Value::object([("1\"-2\\", list), ("y3", "-4\"5".into()), ("x", 0.1.into())]);
+        prop_assert_eq!(Value::parse(&value.stringify(), 2).unwrap().stringify(), value.stringify());
+    }
+
+    #[test]
     fn any_text_is_a_frame_or_a_refusal(text in any::<String>()) {
         let _ = Frame::parse(&text);
         prop_assert_eq!(Value::parse(&Value::from(text.clone()).stringify(), 1).unwrap(), Value::Text(text));
     }
+}
+
+#[test]
+fn a_double_of_17_digits_is_read_as_javascript_reads_it() {
+    let text = "[1.2631524394536185e+294,0.30000000000000004,-5e-324,9007199254740993,1E2]";
+    let read = "[1.2631524394536185e+294,0.30000000000000004,-5e-324,9007199254740992,100]";
+    assert_eq!(Value::parse(text, 1).unwrap().stringify(), read);
+    assert_eq!(Value::parse("[1.8e308]", 1), Err(RelayError::NotJson));
 }
 
 #[test]

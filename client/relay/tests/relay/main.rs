@@ -4,10 +4,12 @@
 mod archives;
 mod bodies;
 mod decoders;
+mod events;
 mod frames;
 #[path = "../../../../tests/fuzz/harness.rs"]
 #[allow(dead_code)]
 mod harness;
 mod proposals;
 mod rooms;
+mod spoken;
 mod vectors;

@@ -28,8 +28,8 @@ fn terms(input: &Json) -> Terms {
         terms: text("terms"),
         expires: number("expires"),
         elo_stake: number("elo_stake"),
-        contract: None,
-        conversation: None,
+        contract: text("contract"),
+        conversation: text("conversation"),
     }
 }
 
@@ -85,6 +85,25 @@ fn our_signature_covers_every_field_of_a_proposal() {
     ] {
         assert_ne!(signing::zx1_proposal(&other), text);
     }
+}
+
+#[test]
+fn our_signatures_over_all_terms_are_those_of_the_second_implementation() {
+    let all: Json =
+        serde_json::from_str(include_str!("../../../../tests/vectors/relay/zx1_sig.json")).unwrap();
+    let cases = all["proposal_signatures"].as_array().unwrap();
+    for case in cases {
+        let seed: [u8; 32] = hex::decode(case["seed"].as_str().unwrap()).unwrap().try_into().unwrap();
+        let signer = SigningKey::from_bytes(&seed);
+        let content = signing::zx1_proposal(&terms(&case["terms"]));
+        assert_eq!(content, case["content"].as_str().unwrap(), "{case}");
+        let signature = case["zx1_sig"].as_str().unwrap();
+        assert_eq!(STANDARD.encode(signer.sign(content.as_bytes()).to_bytes()), signature);
+        let key = PublicKey::new(signer.verifying_key().to_bytes()).unwrap();
+        assert_eq!(hex::encode(key.bytes()), case["public_key"].as_str().unwrap());
+        key.verify(&content, signature).unwrap();
+    }
+    assert_eq!(cases.len(), 6);
 }
 
 #[test]
