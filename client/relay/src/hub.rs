@@ -30,6 +30,8 @@ pub struct Out {
 #[derive(Debug, Clone)]
 struct Agent {
     member: Member,
+    /// The member as JOINED lists it, written once.
+    shown: Arc<str>,
     joined: BTreeSet<String>,
     next_nick: u64,
     skills: Vec<Skill>,
@@ -38,6 +40,10 @@ struct Agent {
 #[derive(Debug, Clone, Default)]
 struct Channel {
     members: BTreeSet<AgentId>,
+    /// Members in the order in which they came.
+    order: BTreeMap<u64, AgentId>,
+    places: HashMap<AgentId, u64>,
+    next_place: u64,
     /// `None`: anyone may join.
     invited: Option<BTreeSet<AgentId>>,
     buffer: VecDeque<Kept>,
@@ -90,7 +96,8 @@ impl Hub {
     /// An agent is here from now on. A second connection of the same identity takes its place first.
     pub fn enter(&mut self, id: AgentId, name: String, verified: bool) {
         let member = Member { id: id.clone(), name, verified, presence: Presence::Online, status_text: None };
-        self.agents.insert(id, Agent { member, joined: BTreeSet::new(), next_nick: 0, skills: Vec::new() });
+        let (shown, joined) = (server::listed(&member).into(), BTreeSet::new());
+        self.agents.insert(id, Agent { member, shown, joined, next_nick: 0, skills: Vec::new() });
     }
 
     /// The connection is gone: AGENT_LEFT in every channel.
@@ -134,7 +141,7 @@ impl Hub {
         agent.joined.insert(name.to_owned());
         let mut out = Vec::new();
         if !again {
-            channel.members.insert(id.clone());
+            channel.add(id);
             if channel.members.len() > self.settings.coalesce_above {
                 channel.went.remove(id);
                 channel.came.insert(id.clone());
@@ -143,8 +150,8 @@ impl Hub {
             }
         }
         let total = channel.members.len();
-        let listed: Vec<Member> = self.listed(name, None);
-        out.push(to_one(id, server::joined(name, &listed, total, now)));
+        let first = self.first_members(name);
+        out.push(to_one(id, server::joined_of(name, first, total, now)));
         if let Some(channel) = self.channels.get(name) {
             out.extend(channel.buffer.iter().map(|kept| to_one(id, kept.replay(name))));
         }
@@ -192,7 +199,7 @@ impl Hub {
         agent.joined.insert(name.to_owned());
         let mut channel =
             Channel { invited: invite_only.then(|| BTreeSet::from([id.clone()])), ..Channel::default() };
-        channel.members.insert(id.clone());
+        channel.add(id);
         self.channels.insert(name.to_owned(), channel);
         Ok(vec![to_one(id, server::created(name, id, now))])
     }
@@ -342,6 +349,7 @@ impl Hub {
         }
         agent.next_nick = now.saturating_add(NICK_MS);
         let old = std::mem::replace(&mut agent.member.name, nick.to_owned());
+        agent.shown = server::listed(&agent.member).into();
         let frame = server::nick_changed(id, &old, nick, now);
         let joined = agent.joined.clone();
         let mut out = self.for_neighbours(id, &joined, frame.clone());
@@ -428,6 +436,13 @@ impl Hub {
         if inside { Ok(channel) } else { Err(RelayError::NotAMember { channel: name.into() }) }
     }
 
+    /// As many members as are listed, first come first.
+    fn first_members(&self, name: &str) -> impl Iterator<Item = &str> {
+        let members = self.channels.get(name).into_iter().flat_map(|channel| channel.order.values());
+        let shown = members.filter_map(|id| self.agents.get(id)).map(|agent| &*agent.shown);
+        shown.take(self.settings.listed)
+    }
+
     fn listed(&self, name: &str, after: Option<&AgentId>) -> Vec<Member> {
         let Some(channel) = self.channels.get(name) else { return Vec::new() };
         let behind = channel.members.iter().filter(|id| after.is_none_or(|after| *id > after));
@@ -492,7 +507,7 @@ impl Hub {
         let frame = server::agent_left(name, &agent.member, now);
         let Some(channel) = self.channels.get_mut(name) else { return Vec::new() };
         let large = channel.members.len() > self.settings.coalesce_above;
-        channel.members.remove(id);
+        channel.remove(id);
         channel.came.remove(id);
         if channel.members.is_empty() && !self.settings.channels.iter().any(|own| own == name) {
             // A made channel ends with its last member, or names could be used up.
@@ -504,6 +519,23 @@ impl Hub {
             return Vec::new();
         }
         to_others(channel, id, frame).into_iter().collect()
+    }
+}
+
+impl Channel {
+    fn add(&mut self, id: &AgentId) {
+        if self.members.insert(id.clone()) {
+            self.order.insert(self.next_place, id.clone());
+            self.places.insert(id.clone(), self.next_place);
+            self.next_place = self.next_place.saturating_add(1);
+        }
+    }
+
+    fn remove(&mut self, id: &AgentId) {
+        self.members.remove(id);
+        if let Some(place) = self.places.remove(id) {
+            self.order.remove(&place);
+        }
     }
 }
 

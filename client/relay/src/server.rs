@@ -137,19 +137,40 @@ pub fn msg(
 
 /// JOINED, with at most as many members as are listed; `total` where there are more.
 pub fn joined(channel: &str, agents: &[Member], total: usize, ts: u64) -> String {
-    let agent = |agent: &Member| {
-        Value::object([
-            ("id", at(&agent.id)),
-            ("name", agent.name.as_str().into()),
-            ("verified", agent.verified.into()),
-        ])
-    };
-    let mut fields =
-        vec![("channel", channel.into()), ("agents", Value::List(agents.iter().map(agent).collect()))];
-    if total > agents.len() {
-        fields.push(("total", total.into()));
+    let listed: Vec<String> = agents.iter().map(listed).collect();
+    joined_of(channel, listed.iter().map(String::as_str), total, ts)
+}
+
+/// A member as JOINED lists it.
+pub fn listed(agent: &Member) -> String {
+    Value::object([
+        ("id", at(&agent.id)),
+        ("name", agent.name.as_str().into()),
+        ("verified", agent.verified.into()),
+    ])
+    .stringify()
+}
+
+/// JOINED of members that are written already ([`listed`]): thousands of joins list the same ones.
+pub fn joined_of<'m>(channel: &str, members: impl Iterator<Item = &'m str>, total: usize, ts: u64) -> String {
+    let mut text = frame("JOINED", ts, vec![("channel", channel.into())]);
+    // The closing brace comes last.
+    text.pop();
+    text.push_str(",\"agents\":[");
+    let mut count = 0_usize;
+    for member in members {
+        if count > 0 {
+            text.push(',');
+        }
+        text.push_str(member);
+        count = count.saturating_add(1);
     }
-    frame("JOINED", ts, fields)
+    text.push(']');
+    if total > count {
+        text.push_str(&format!(",\"total\":{total}"));
+    }
+    text.push('}');
+    text
 }
 
 /// JOINED, for CREATE_CHANNEL: ids only, as existing clients know it.

@@ -22,23 +22,23 @@ pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 #[non_exhaustive]
 pub enum StoreError {
     /// The database reported an error.
-    #[code(7780, transient)]
+    #[code(7765, transient)]
     #[error("The database failed ({0}); look at its log and try again.")]
     Database(#[from] sqlx::Error),
     /// The schema could not be brought to this version.
-    #[code(7781)]
+    #[code(7766)]
     #[error("The database could not be migrated ({0}); use the version that made it, or restore a backup.")]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// A stored value cannot be decoded.
-    #[code(7782)]
+    #[code(7767)]
     #[error("The database holds something that cannot be read ({0}); restore a backup.")]
     Corrupt(String),
     /// The writer's lock is held.
-    #[code(7783)]
+    #[code(7768)]
     #[error("Another relay writes to this database; stop it, or use another database.")]
     Busy,
     /// Postgres is not compiled in.
-    #[code(7784)]
+    #[code(7769)]
     #[error("A Postgres is named, but this relay was built without it.")]
     NoPostgres,
 }

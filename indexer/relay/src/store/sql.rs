@@ -53,7 +53,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// 7780, 7781; 7783 while another process has it.
+    /// 7765, 7766; 7768 while another process has it.
     pub async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
         let made = files::make_folder(files::folder_of(path)).and_then(|()| files::create_if_missing(path));
         made.map_err(sqlx::Error::Io)?;
@@ -89,12 +89,12 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// 7780, 7781; 7783 while another process has it.
+    /// 7765, 7766; 7768 while another process has it.
     pub async fn open(url: &str) -> Result<PostgresStore, StoreError> {
         let mut lock = PgConnection::connect(url).await?;
         // A relay that has just ended may still be letting go of it.
         sqlx::query("SET lock_timeout = '2s'").execute(&mut lock).await?;
-        match sqlx::query("SELECT pg_advisory_lock(7783)").execute(&mut lock).await {
+        match sqlx::query("SELECT pg_advisory_lock(7768)").execute(&mut lock).await {
             Ok(_) => {}
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55P03") => {
                 return Err(StoreError::Busy);
