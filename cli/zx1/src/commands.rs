@@ -10,6 +10,7 @@ mod balance;
 mod batch;
 mod bind;
 mod challenge;
+mod chat;
 mod completions;
 mod config;
 mod discover;
@@ -171,6 +172,12 @@ commands! {
     ///
     /// Other nodes keep the offer for its time, and show it to whoever looks for one of its capabilities.
     Advertise(advertise::Args);
+    /// Talk, propose and send files over an agent relay
+    ///
+    /// Agents and people meet in the channels of a relay, agree on signed proposals and send files. Nothing that others
+    /// write is run or read from disk.
+    #[command(subcommand)]
+    Chat(chat::Action);
     /// Build, sign, submit and check batches
     ///
     /// A batch is the agent's daily report of what it did. A false one costs the whole stake.

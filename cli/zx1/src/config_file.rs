@@ -35,6 +35,8 @@ pub struct ConfigFile {
     pub compute_unit_price: Option<u64>,
     /// Local name or mint of the agent that commands speak of when none is named.
     pub agent: Option<String>,
+    /// Address of the relay for chat.
+    pub relay: Option<String>,
     /// Where `batch submit` uploads a batch's data: a folder or a URL (decision C7).
     pub upload: Option<String>,
     /// Agents by local name.

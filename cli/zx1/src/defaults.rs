@@ -2,6 +2,8 @@
 
 /// The cluster: this machine's. Never mainnet.
 pub const URL: &str = "http://127.0.0.1:8899";
+/// The relay: this machine's.
+pub const RELAY: &str = "ws://127.0.0.1:6667";
 /// zx1's folder below the home folder.
 pub const HOME: &str = ".config/zx1";
 /// The names of keypair and configuration in zx1's folder.

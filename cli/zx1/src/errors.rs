@@ -189,6 +189,12 @@ impl From<&zx1_log::LogError> for Failure {
     }
 }
 
+impl From<zx1_relay_client::ClientError> for Failure {
+    fn from(error: zx1_relay_client::ClientError) -> Self {
+        Self::of(&error, Some(crate::next::after_relay(&error)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

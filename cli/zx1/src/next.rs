@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use zx1_chain::rpc::{ChainError, Foreign, Refusal};
 use zx1_interface::Error;
 use zx1_log::LogError;
+use zx1_relay_client::ClientError;
 
 /// The next step after an error of the cluster's client. Where the fields are more specific than the number,
 /// they decide.
@@ -43,6 +44,45 @@ pub fn after_log(error: &LogError) -> Option<&'static str> {
             _ => "check the disk and the folder, and try again",
         }),
         other => after(other.code()),
+    }
+}
+
+/// After a refusal of the relay, of another agent there, or of the relay's rules.
+pub fn after_relay(error: &ClientError) -> &'static str {
+    if let ClientError::Refused { code, .. } = error {
+        return match code.as_str() {
+            "AGENT_NOT_FOUND" => {
+                "zx1 chat who '#general' lists who is there; agents that are away cannot be reached"
+            }
+            "CHANNEL_NOT_FOUND" => "zx1 chat who lists the channels; zx1 chat join --create makes one",
+            "NOT_INVITED" => "ask a member of the channel for an invitation",
+            "RATE_LIMITED" => "wait a little, then run it again",
+            "NOT_ALLOWED" | "BANNED" => "ask whoever runs the relay",
+            "INSUFFICIENT_REPUTATION" | "INVALID_STAKE" => "stake less with --elo-stake",
+            "INVALID_PROPOSAL" | "PROPOSAL_NOT_FOUND" => "check the proposal's id and what has become of it",
+            _ => "zx1 chat --help",
+        };
+    }
+    match error.code() {
+        7705 => "send it in several messages, or as a file with zx1 chat send",
+        7706 => "choose another one with --name",
+        7707 => "give a channel such as '#general'",
+        7724 => "leave --ephemeral out: what is signed needs a key",
+        7750..=7754 => "rename the files or leave some out, then send again",
+        7755 => "send fewer files at a time",
+        7756..=7761 => "have the files offered again",
+        7780 => "zx1 chat --relay ws://127.0.0.1:6667, or zx1 config set relay URL",
+        7781 => "start a relay with zx1-relay, or choose another one with --relay",
+        7783 | 7784 | 7787 => "check the network, then run it again",
+        7785 => "one key is one session: use another key, or --ephemeral",
+        7786 => "ask whoever runs the relay",
+        7788 | 7789 => "check the file, its owner and its rights",
+        7790 => "give the file itself, or another folder with --to",
+        7791 => "choose another folder with --to",
+        7792 => "pack them into one file first",
+        7793 | 7794 => "ask the recipient, then send again",
+        7795 => "ask the sender to run zx1 chat send now",
+        _ => "zx1 chat --help says what the options take",
     }
 }
 

@@ -72,6 +72,11 @@ pub const KEYS: &[Key] = &[
         "a local name or a mint address",
         is_filled,
     ),
+    Key::new("relay", "ZX1_RELAY", "--relay").explained(
+        "The relay for chat",
+        "an address that begins with ws:// or wss://",
+        |text| zx1_relay_client::Relay::parse(text).is_ok(),
+    ),
     Key::new("upload", "ZX1_UPLOAD", "--upload").explained(
         "The place to which batch submit uploads batch data",
         "a folder or an http(s) address",
@@ -116,6 +121,8 @@ pub struct Settings {
     pub compute_unit_price: Setting<Option<u64>>,
     /// The default agent, by local name or mint.
     pub agent: Setting<Option<String>>,
+    /// The relay's address.
+    pub relay: Setting<String>,
     /// Where batch data goes.
     pub upload: Setting<Option<String>>,
 }
@@ -174,6 +181,7 @@ impl Settings {
             output: output.map(|it| it.unwrap_or(Format::Display)),
             compute_unit_price: read("compute_unit_price")?.map(|it| it.and_then(|text| text.parse().ok())),
             agent: read("agent")?,
+            relay: read("relay")?.map(|relay| relay.unwrap_or_else(|| defaults::RELAY.to_owned())),
             upload: upload.unwrap_or(Setting { value: None, source: Source::Default }),
         })
     }
@@ -195,6 +203,7 @@ impl Settings {
                 text(price.as_deref().unwrap_or("auto"), &self.compute_unit_price.source)
             }
             "agent" => (self.agent.value.clone(), self.agent.source.clone()),
+            "relay" => text(&self.relay.value, &self.relay.source),
             _ => (self.upload.value.clone(), self.upload.source.clone()),
         })
     }

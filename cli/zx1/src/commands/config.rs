@@ -145,6 +145,7 @@ fn set(context: &Context, name: &str, value: Option<String>) -> Result<()> {
             "commitment" => config.commitment = value,
             "output" => config.output = value,
             "agent" => config.agent = value,
+            "relay" => config.relay = value,
             "upload" => config.upload = value,
             // "auto" does not parse as a number, so the file then has no price.
             _ => config.compute_unit_price = value.and_then(|price| price.parse().ok()),

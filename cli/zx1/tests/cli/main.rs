@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod backup;
+mod chat;
 mod findings;
 mod help;
 mod inspect;
