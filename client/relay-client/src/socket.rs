@@ -17,13 +17,11 @@ use zx1_net::{Endpoint, deepest_cause, one_line};
 use zx1_relay_rules::client::Frame;
 use zx1_relay_rules::defaults::MAX_FRAME;
 use zx1_relay_rules::event::{Event, Heard};
+use zx1_relay_rules::hub::EXTENSIONS;
 use zx1_relay_rules::{AgentId, RelayError, signing};
 
 use crate::identity::Identity;
 use crate::{ClientError, Result};
-
-/// The subprotocol of clients that know what zx1's relay adds to the older wire. Older relays do not answer it.
-const EXTENSIONS: &str = "zx1-relay-1";
 /// Time for connecting, and then for identification.
 const HANDSHAKE: Duration = Duration::from_secs(20);
 /// Time for one frame.
