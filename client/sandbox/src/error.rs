@@ -114,6 +114,15 @@ pub enum SandboxError {
         /// Reason of the failure.
         detail: String,
     },
+    /// 9214: a sealed root lacks something, or the kernel refuses to lay it.
+    #[code(9214)]
+    #[error("The sealed root cannot be laid at {path} ({detail}), so nothing was run.")]
+    BadRoot {
+        /// Where it failed.
+        path: String,
+        /// What is wrong.
+        detail: String,
+    },
     /// The change set could not be read.
     #[code(9220)]
     #[error("The changes at {path} could not be read ({detail}).")]

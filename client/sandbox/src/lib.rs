@@ -75,6 +75,7 @@ mod hash;
 mod helper;
 mod proxy;
 mod raw;
+mod root;
 mod sandbox;
 mod secrets;
 mod wire;
@@ -83,6 +84,7 @@ pub use changes::{ChangeSet, Class, Consents, Entry, FileType, Kind, Meta};
 pub use command::{Command, DEFAULT_PATH, LimitKind, Limits, Outcome, Output, Stream};
 pub use commit::{RecordInfo, RecordState, Records, Repaired, UndoRecord};
 pub use error::{Result, SandboxError};
+pub use root::Sealed;
 pub use sandbox::{Builder, Canceller, Info, Network, Sandbox};
 
 #[doc(hidden)]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::commit::{Records, UndoRecord};
 use crate::error::{Result, SandboxError, show};
 use crate::proxy::{HostList, Proxy};
 use crate::raw::Raw;
+use crate::root::Sealed;
 use crate::wire::{self, PROXY_PORT, ReadyInfo, Reply, Request, RunRequest, Upper};
 use crate::{helper, secrets};
 
@@ -44,6 +46,8 @@ pub enum Network {
     /// `https_proxy`. `*.example.org` allows all names below. Never loopback, link-local or private
     /// addresses, whatever a name resolves to (decision E11).
     Hosts(Vec<String>),
+    /// These ports of its own loopback, served by the caller of [`Sandbox::run_long`]. No route, no other address.
+    Services(Vec<u16>),
 }
 
 impl Network {
@@ -53,7 +57,7 @@ impl Network {
     /// [`SandboxError::BadHost`]: something else than a host name, such as an address.
     pub fn check(&self) -> Result<()> {
         match self {
-            Self::None => Ok(()),
+            Self::None | Self::Services(_) => Ok(()),
             Self::Hosts(hosts) => HostList::new(hosts).map(|_| ()),
         }
     }
@@ -72,6 +76,7 @@ pub struct Builder {
     view: Seen,
     shown: Vec<PathBuf>,
     unmasked: Vec<PathBuf>,
+    sealed: Option<Sealed>,
 }
 
 /// How much of the machine is seen.
@@ -165,6 +170,13 @@ impl Builder {
         self
     }
 
+    /// Nothing of this machine is seen but this root. There is no working tree then and nothing to commit.
+    #[must_use]
+    pub fn sealed(mut self, root: Sealed) -> Self {
+        self.sealed = Some(root);
+        self
+    }
+
     /// Starts the helper and lays the overlay.
     ///
     /// # Errors
@@ -172,7 +184,8 @@ impl Builder {
     /// 9201 to 9210: what is missing to isolate. It never falls back to running bare (decision E11).
     pub fn build(self) -> Result<Sandbox> {
         let started = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-        let tree = self.work_tree.unwrap_or_default();
+        let sealed = self.sealed.as_ref().map(Sealed::request).transpose()?;
+        let tree = if sealed.is_some() { PathBuf::from("/") } else { self.work_tree.unwrap_or_default() };
         let bad_tree = |error: &dyn std::fmt::Display| SandboxError::WorkTree {
             path: show(&tree),
             detail: error.to_string(),
@@ -181,15 +194,18 @@ impl Builder {
         if !work_tree.is_dir() {
             return Err(bad_tree(&"not a directory"));
         }
-        let hosts = match self.network {
-            Network::None => None,
-            Network::Hosts(hosts) => Some(HostList::new(&hosts)?),
+        let (hosts, ports) = match self.network {
+            Network::None => (None, Vec::new()),
+            Network::Hosts(hosts) => (Some(HostList::new(&hosts)?), vec![PROXY_PORT]),
+            Network::Services(ports) => (None, ports),
         };
         let real = |paths: &[PathBuf]| -> Vec<PathBuf> {
             paths.iter().filter_map(|path| std::fs::canonicalize(work_tree.join(path)).ok()).collect()
         };
         let unmasked = real(&self.unmasked);
-        let masks = secrets::paths(&work_tree, &self.masks, &unmasked);
+        // Nothing of the machine is there to be masked.
+        let masks =
+            if sealed.is_some() { Vec::new() } else { secrets::paths(&work_tree, &self.masks, &unmasked) };
         let path_var = self.path_var.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
         let mut shown = vec![work_tree.clone()];
         shown.extend(real(&self.shown));
@@ -226,6 +242,8 @@ impl Builder {
             masked: masks.clone(),
             protected,
             hosts,
+            ports,
+            volumes: Vec::new(),
             baseline: started,
             cancel: Canceller::new()?,
         };
@@ -237,10 +255,13 @@ impl Builder {
             hidden: raws(&hidden),
             shown: raws(&shown),
             own: raws(&own),
+            sealed,
         });
         sandbox.send(&setup, &[])?;
-        match sandbox.receive()?.0 {
+        let (reply, volumes) = sandbox.receive()?;
+        match reply {
             Reply::Ready(ready) => {
+                sandbox.volumes = volumes;
                 sandbox.groups = ready.groups.as_ref().map(Raw::path);
                 sandbox.info = Info::from(ready);
             }
@@ -315,6 +336,11 @@ impl Canceller {
         let _ = rustix::io::write(&*self.event, &1u64.to_ne_bytes());
     }
 
+    /// Forgets a cancel that came when nothing ran, so that it does not end the next run.
+    pub fn clear(&self) {
+        let _ = self.take();
+    }
+
     fn take(&self) -> bool {
         rustix::io::read(&*self.event, &mut [0u8; 8]).is_ok()
     }
@@ -332,6 +358,8 @@ pub struct Sandbox {
     masked: Vec<PathBuf>,
     protected: Protected,
     hosts: Option<HostList>,
+    ports: Vec<u16>,
+    volumes: Vec<OwnedFd>,
     baseline: Timespec,
     cancel: Canceller,
     /// Directories of which only `shown` was seen.
@@ -363,6 +391,19 @@ impl Sandbox {
         )
     }
 
+    /// The folder of a sealed root's volume, by the order in which they were named. What commands left there is hostile:
+    /// follow no link in it.
+    #[must_use]
+    pub fn volume(&self, index: usize) -> Option<BorrowedFd<'_>> {
+        self.volumes.get(index).map(AsFd::as_fd)
+    }
+
+    /// The process that holds the view; those of a run descend from it.
+    #[must_use]
+    pub fn helper_id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// A handle to end runs from another thread.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
@@ -387,7 +428,36 @@ impl Sandbox {
         &mut self,
         command: &Command,
         limits: &Limits,
+        live: impl FnMut(Stream, &[u8]),
+    ) -> Result<Outcome> {
+        let most = OUTPUT_FACTOR.saturating_mul(limits.output as u64);
+        self.run_until(command, limits, most, live, |_, _| {})
+    }
+
+    /// A run whose output never ends it, and that goes on until its end or [`Canceller::cancel`] where
+    /// [`Limits::time`] is [`Duration::MAX`](std::time::Duration::MAX). `serve` gets each listening socket of
+    /// [`Network::Services`] before the command begins.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_long(
+        &mut self,
+        command: &Command,
+        limits: &Limits,
+        live: impl FnMut(Stream, &[u8]),
+        serve: impl FnMut(u16, TcpListener),
+    ) -> Result<Outcome> {
+        self.run_until(command, limits, u64::MAX, live, serve)
+    }
+
+    fn run_until(
+        &mut self,
+        command: &Command,
+        limits: &Limits,
+        most: u64,
         mut live: impl FnMut(Stream, &[u8]),
+        mut serve: impl FnMut(u16, TcpListener),
     ) -> Result<Outcome> {
         command.check()?;
         let began = Instant::now();
@@ -403,7 +473,6 @@ impl Sandbox {
             (Stream::Stdout, Some(stdout), Keeper::new(limits.output)),
             (Stream::Stderr, Some(stderr), Keeper::new(limits.output)),
         ];
-        let most = OUTPUT_FACTOR.saturating_mul(limits.output as u64);
         let mut proxy = None;
         let mut ended_by = None;
         let mut end = None;
@@ -411,10 +480,14 @@ impl Sandbox {
             let ready = self.poll(&streams, end.is_none())?;
             if ready.socket {
                 match self.receive()? {
-                    (Reply::Listening, mut fds) => {
-                        let listener =
-                            fds.pop().ok_or_else(|| SandboxError::setup("the proxy", "no socket"))?;
-                        proxy = self.hosts.clone().map(|hosts| Proxy::start(listener, hosts)).transpose()?;
+                    (Reply::Listening { port }, mut fds) => {
+                        let listener = fds
+                            .pop()
+                            .ok_or_else(|| SandboxError::setup("the run's loopback", "no socket"))?;
+                        match self.hosts.clone() {
+                            Some(hosts) => proxy = Some(Proxy::start(listener, hosts)?),
+                            None => serve(port, TcpListener::from(listener)),
+                        }
                     }
                     (Reply::Exited { exit, signal, limit }, _) => end = Some((exit, signal, limit)),
                     (Reply::Failed(error), _) => return Err(error),
@@ -470,7 +543,7 @@ impl Sandbox {
             env: env.iter().map(|(name, value)| (Raw::from(name), Raw::from(value))).collect(),
             cwd: Raw::from(command.cwd.as_deref().unwrap_or(&self.work_tree)),
             read_only: command.read_only,
-            proxy: self.hosts.is_some(),
+            ports: self.ports.clone(),
             no_input: command.stdin.is_empty(),
             time_ms: u64::try_from(limits.time.as_millis()).unwrap_or(u64::MAX >> 1).min(u64::MAX >> 1),
             memory: limits.memory,

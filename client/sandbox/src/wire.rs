@@ -56,6 +56,17 @@ pub(crate) struct Setup {
     pub(crate) shown: Vec<Raw>,
     /// Directories that get an overlay of their own, so that nothing above them need be copied up.
     pub(crate) own: Vec<Raw>,
+    /// A root of its own in place of all this.
+    pub(crate) sealed: Option<Sealed>,
+}
+
+/// A root that shows nothing of the machine but what is named.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    pub(crate) image: Raw,
+    /// Paths of the machine, and where they are shown.
+    pub(crate) binds: Vec<(Raw, Raw)>,
+    pub(crate) volumes: Vec<Raw>,
 }
 
 /// One run of a command in the sandbox.
@@ -65,7 +76,8 @@ pub(crate) struct RunRequest {
     pub(crate) env: Vec<(Raw, Raw)>,
     pub(crate) cwd: Raw,
     pub(crate) read_only: bool,
-    pub(crate) proxy: bool,
+    /// Ports of the run's own loopback that the caller serves.
+    pub(crate) ports: Vec<u16>,
     /// Standard input is the view's own /dev/null, not the descriptor that came.
     pub(crate) no_input: bool,
     pub(crate) time_ms: u64,
@@ -78,12 +90,12 @@ pub(crate) struct RunRequest {
 /// Helper to caller.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
-    /// The view stands.
+    /// The view stands; carries the folders of a sealed root's volumes.
     Ready(ReadyInfo),
     /// A step failed.
     Failed(SandboxError),
     /// Carries a listening TCP socket of the run's network namespace.
-    Listening,
+    Listening { port: u16 },
     /// The run is over.
     Exited { exit: Option<i32>, signal: Option<i32>, limit: Option<LimitKind> },
     /// Some entries of the upper layers.

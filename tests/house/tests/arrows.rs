@@ -12,7 +12,7 @@ const FLOORS: &[&[&str]] = &[
     &["zx1-indexer", "zx1-market-server", "zx1-node", "zx1-relay", "zx1-sponsor"],
     &["zx1-server"],
     &["zx1-operator", "zx1-principal"],
-    &["zx1-agent"],
+    &["zx1-agent", "zx1-capsule"],
     &["zx1-trial"],
     &["zx1-fixer"],
     &["zx1-market-client", "zx1-relay-client"],

@@ -70,6 +70,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
             ]
             .concat(),
         ),
+        ("zx1-capsule", zx1_capsule::CapsuleError::ROWS.to_vec()),
         (
             "zx1-cli",
             cli(zx1_cli::errors::Error::ALL, zx1_cli::errors::Error::TEXTS, zx1_cli::errors::Error::WORDS),

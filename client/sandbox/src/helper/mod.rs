@@ -10,6 +10,7 @@ mod layout;
 mod measure;
 mod mounts;
 mod run;
+mod sealed;
 mod seccomp;
 mod serve;
 mod session;

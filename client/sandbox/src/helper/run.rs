@@ -26,7 +26,7 @@ use super::session::Session;
 use super::{cgroup, mounts, seccomp};
 use crate::command::LimitKind;
 use crate::error::SandboxError;
-use crate::wire::{self, PROXY_PORT, Reply, Request, RunRequest};
+use crate::wire::{self, Reply, Request, RunRequest};
 
 /// How often the first process counts, milliseconds.
 const WATCH_MS: i64 = 10;
@@ -154,9 +154,9 @@ impl Watch {
             let caller_speaks = caller_is_there && !from_caller.revents().is_empty();
             if !from_first.revents().is_empty() {
                 match wire::receive::<Reply>(first) {
-                    Ok(Some((Reply::Listening, fds))) => {
+                    Ok(Some((Reply::Listening { port }, fds))) => {
                         let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-                        wire::send(&session.socket, &Reply::Listening, &fds)?;
+                        wire::send(&session.socket, &Reply::Listening { port }, &fds)?;
                     }
                     // What came first is the cause.
                     Ok(Some((reply, _))) => {
@@ -239,11 +239,11 @@ impl First<'_> {
         kernel::unshare(UnshareFlags::NEWCGROUP)
             .map_err(|error| SandboxError::NoNamespace { detail: format!("cgroup: {error}") })?;
         bring_loopback_up().map_err(setup("bringing the loopback up"))?;
-        if self.request.proxy {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT))
-                .map_err(setup("listening for the proxy"))?;
-            wire::send(&self.socket, &Reply::Listening, &[listener.as_fd()])
-                .map_err(setup("passing the proxy"))?;
+        for &port in &self.request.ports {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+                .map_err(setup("listening on the run's loopback"))?;
+            wire::send(&self.socket, &Reply::Listening { port }, &[listener.as_fd()])
+                .map_err(setup("passing a listening socket"))?;
         }
         self.mount()?;
         // Where it may, the process that counts goes before those that it counts: a fork bomb must not starve

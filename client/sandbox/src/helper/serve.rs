@@ -41,7 +41,11 @@ pub(super) fn serve(socket: OwnedFd) -> io::Result<()> {
         masked: raws(&session.view.masked),
         overlays: session.view.overlays.iter().map(|overlay| Raw::from(&overlay.point)).collect(),
     };
-    wire::send(&session.socket, &Reply::Ready(ready), &[])?;
+    // Of a sealed root the caller reads what commands leave for it; /tmp, the last one, is theirs alone.
+    let volumes = session.view.volumes.iter().rev().skip(1).rev();
+    let folders = volumes.map(|volume| fs::File::open(&volume.folder)).collect::<io::Result<Vec<_>>>()?;
+    let folders: Vec<_> = folders.iter().map(AsFd::as_fd).collect();
+    wire::send(&session.socket, &Reply::Ready(ready), &folders)?;
     session.answer()
 }
 

@@ -15,6 +15,7 @@ use rustix::mount::MountFlags;
 
 use super::layout::{self, EMPTY, NEW, OLD, SHADOW, UPPER};
 use super::mounts::{self, Mount, under};
+use super::sealed::{self, Volume};
 use crate::error::{Result, SandboxError, show};
 use crate::raw::Raw;
 use crate::wire::Setup;
@@ -51,6 +52,8 @@ pub(super) struct View {
     pub(super) disk_limit: u64,
     /// Directories made anew that commands can write to.
     pub(super) own: Vec<PathBuf>,
+    /// Those of them that outlive a run, of a sealed root.
+    pub(super) volumes: Vec<Volume>,
     /// Namespace of the overlay's own attributes: `trusted.` or `user.`.
     pub(super) attributes: &'static str,
 }
@@ -67,7 +70,8 @@ pub(super) fn build(wanted: &Setup) -> Result<View> {
     }
     let mounts = mounts::visible().map_err(|error| SandboxError::setup("reading the mounts", error))?;
     enter_base(disk_limit)?;
-    let attributes = attribute_namespace()?;
+    // A sealed root has no overlay.
+    let attributes = if wanted.sealed.is_some() { "user." } else { attribute_namespace()? };
     let mut builder = Builder {
         mounts,
         work_tree,
@@ -76,6 +80,7 @@ pub(super) fn build(wanted: &Setup) -> Result<View> {
             hidden: Vec::new(),
             masked: Vec::new(),
             own: Vec::new(),
+            volumes: Vec::new(),
             disk_limit,
             attributes,
         },
@@ -85,6 +90,12 @@ pub(super) fn build(wanted: &Setup) -> Result<View> {
         layers: 0,
         shadows: 0,
     };
+    if let Some(wanted) = &wanted.sealed {
+        builder.view.volumes = sealed::lay(wanted)?;
+        builder.view.own = builder.view.volumes.iter().map(|volume| volume.point.clone()).collect();
+        builder.make_own()?;
+        return Ok(builder.view);
+    }
     let (hidden, shown) = (paths(&wanted.hidden), paths(&wanted.shown));
     let is_closed = hidden.iter().any(|root| root == Path::new("/"));
     if !is_closed {
@@ -99,9 +110,7 @@ pub(super) fn build(wanted: &Setup) -> Result<View> {
     }
     builder.lay_own(&paths(&wanted.own))?;
     builder.mask(&paths(&wanted.masks))?;
-    builder.make_dev().map_err(|error| SandboxError::setup("making /dev", error))?;
-    builder.make_run().map_err(|error| SandboxError::setup("making /run", error))?;
-    builder.make_sys().map_err(|error| SandboxError::setup("making /sys", error))?;
+    builder.make_own()?;
     Ok(builder.view)
 }
 
@@ -487,6 +496,13 @@ impl Builder {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         mounts::mount("tmpfs", &at, flags, data)?;
         Ok(at)
+    }
+
+    /// What is made anew whatever the root is.
+    fn make_own(&mut self) -> Result<()> {
+        self.make_dev().map_err(|error| SandboxError::setup("making /dev", error))?;
+        self.make_run().map_err(|error| SandboxError::setup("making /run", error))?;
+        self.make_sys().map_err(|error| SandboxError::setup("making /sys", error))
     }
 
     fn make_dev(&self) -> io::Result<()> {

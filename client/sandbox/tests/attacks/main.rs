@@ -13,6 +13,7 @@ mod groups;
 mod jail;
 mod processes;
 mod refusals;
+mod sealed;
 mod secrets;
 mod snapshot;
 mod views;
@@ -31,6 +32,7 @@ fn scenarios() -> Vec<Scenario> {
         groups::SCENARIOS,
         processes::SCENARIOS,
         refusals::SCENARIOS,
+        sealed::SCENARIOS,
         secrets::SCENARIOS,
         views::SCENARIOS,
     ]

@@ -67,6 +67,7 @@ pub(crate) fn play(who: Who, scenario: &Scenario) -> ExitCode {
 /// Fills the throwaway root. As root of the jail.
 pub(crate) fn plant() {
     crate::secrets::plant_all();
+    crate::sealed::plant_image();
     file("/home/u/project/Makefile", "all:\n\tcc -o prog main.c\n", 0o644);
     file("/home/u/project/main.c", "#include <math.h>\nint main(void) { return (int)sqrt(0); }\n", 0o644);
     file("/home/u/project/tests/test_main.py", "assert False\n", 0o644);
