@@ -15,6 +15,7 @@
 //! * [`message`]: messages of an agent, made and judged; [`log`]: the log of messages
 //! * [`register`]: becoming an agent; [`registration`]: where its node is, in the file that its owner hosts
 //! * [`node`]: the local API of an agent's mesh node, and who signs its deals
+//! * [`qa`]: the QA loop: state, tools in sandboxes, probes, the gate, proposals
 //! * [`inspect`]: every field of messages, entries, batches, accounts and transactions
 //! * [`Sent`], [`Attempt`]: the outcome of a transaction
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::indexing_slicing))]
@@ -38,6 +39,7 @@ pub mod lease;
 pub mod log;
 pub mod message;
 pub mod node;
+pub mod qa;
 pub mod register;
 pub mod registration;
 pub mod reputation;

@@ -22,3 +22,7 @@ pub const FLAKY_RUNS: usize = 3;
 pub const GATE_SECONDS: u64 = 3600;
 /// Memory of one run of the gate in bytes.
 pub const GATE_MEMORY: u64 = 8 << 30;
+/// Longest error of an observation in characters.
+pub const MAX_OBSERVED_ERROR: usize = 300;
+/// Calls near the reported one that the gate tries on the base commit.
+pub const SIBLINGS: usize = 12;

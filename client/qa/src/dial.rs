@@ -10,7 +10,7 @@ use zx1_protocol::signature::verify;
 
 const DOMAIN: &str = "zx1/qa-autonomy/v1|";
 
-/// Why a call was refused, or a rung not given. Numbers 7820 to 7839.
+/// Why a call was refused, or a rung not given. Numbers 7820 to 7829.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Coded)]
 pub enum DialError {
     /// Somebody stopped the loop.

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | R0 | base | the line that reproduces fails |
 //! | R1 | base and the patch's tests | it builds, the new tests are collected, each fails |
-//! | R2 | the whole patch | the line works, the new tests pass |
+//! | R2 | the whole patch | the line works, and calls like it that failed do; the new tests pass |
 //! | R3 | the whole patch, test files restored from our side | no existing test fails, is missing or ignored; lints are clean |
 //! | R4 | the whole patch without one source hunk, for each | a new test fails, or the tree does not build |
 
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use zx1_coded::Coded;
 use zx1_market::Json;
 
-/// Why a proposal is refused. Numbers 7860 to 7889.
+/// Why a proposal is refused. Numbers 7860 to 7879.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Coded)]
 pub enum GateError {
     /// Run R0: nothing to fix.
@@ -87,6 +87,10 @@ pub enum GateError {
     #[code(7872)]
     #[error("The runs are not of this patch, or their commit is not one.")]
     Record,
+    /// Run R2: a call near the reported one still fails.
+    #[code(7874)]
+    #[error("R2: the finding still shows with a call like the reported one: {0}.")]
+    Special(String),
     /// A review that may not be merged.
     #[code(7873)]
     #[error("This may not be merged: {0}.")]
@@ -104,6 +108,21 @@ pub enum Outcome {
     Ignored,
 }
 
+impl Outcome {
+    /// Its word in a record.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Ignored => "ignored",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        [Self::Passed, Self::Failed, Self::Ignored].into_iter().find(|it| it.word() == word)
+    }
+}
+
 /// Tests of one run by their full names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tests {
@@ -119,13 +138,17 @@ impl Tests {
     }
 
     fn json(&self) -> Json {
-        let word = |outcome: &Outcome| match outcome {
-            Outcome::Passed => "passed",
-            Outcome::Failed => "failed",
-            Outcome::Ignored => "ignored",
-        };
-        let outcomes = self.outcomes.iter().map(|(name, it)| (name.clone(), Json::from(word(it))));
+        let outcomes = self.outcomes.iter().map(|(name, it)| (name.clone(), Json::from(it.word())));
         Json::object([("complete", Json::Bool(self.is_complete)), ("tests", Json::object(outcomes))])
+    }
+
+    fn parse(json: &Json) -> Option<Self> {
+        let rows = json.get("tests")?.as_object()?.iter();
+        let outcomes = rows.map(|(name, word)| Some((name.clone(), Outcome::of(word.as_str()?)?)));
+        Some(Self {
+            is_complete: json.get("complete")?.as_bool()?,
+            outcomes: outcomes.collect::<Option<_>>()?,
+        })
     }
 }
 
@@ -157,6 +180,8 @@ pub struct Record {
     pub r1: Tests,
     /// R2: of each run of the line whether it failed as reported.
     pub r2_repro: Vec<bool>,
+    /// Calls near the line that failed at the base commit, in any order, and whether each still fails in R2.
+    pub siblings: BTreeMap<String, bool>,
     /// What the tests said in R2.
     pub r2: Tests,
     /// What the tests said in R3.
@@ -206,9 +231,47 @@ impl Record {
             ("r3", self.r3.json()),
             ("r4", Json::Array(r4.collect())),
             ("repro", text(&self.repro)),
+            ("siblings", Json::object(self.siblings.iter().map(|(line, fails)| (line.clone(), *fails)))),
             ("version", Json::Int(1u64.into())),
         ]);
         object.canonical()
+    }
+
+    /// Reads a record that [`Self::canonical`] wrote; `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let json = Json::parse(text.as_bytes()).ok()?;
+        let word = |name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
+        let tests = |name: &str| json.get(name).and_then(Tests::parse);
+        let flags = |name: &str| -> Option<Vec<bool>> {
+            json.get(name)?.as_array()?.iter().map(Json::as_bool).collect()
+        };
+        let mutation = |run: &Json| {
+            Some(Mutation {
+                path: run.get("path")?.as_str()?.to_owned(),
+                hunk: usize::try_from(run.get("hunk")?.as_u64()?).ok()?,
+                tests: Tests::parse(run.get("tests")?)?,
+            })
+        };
+        let siblings = json.get("siblings")?.as_object()?.iter();
+        let mut patch_sha256 = [0; 32];
+        hex::decode_to_slice(word("patch_sha256")?, &mut patch_sha256).ok()?;
+        let record = Self {
+            commit: word("commit")?,
+            patch_sha256,
+            repro: word("repro")?,
+            base: tests("base")?,
+            r0: flags("r0")?,
+            r1: tests("r1")?,
+            r2_repro: flags("r2_repro")?,
+            siblings: siblings
+                .map(|(line, fails)| Some((line.clone(), fails.as_bool()?)))
+                .collect::<Option<_>>()?,
+            r2: tests("r2")?,
+            r3: tests("r3")?,
+            lints_clean: json.get("lints_clean")?.as_bool()?,
+            r4: json.get("r4")?.as_array()?.iter().map(mutation).collect::<Option<_>>()?,
+        };
+        (record.canonical() == text).then_some(record)
     }
 
     /// sha256 of [`Self::canonical`] in hex: the trailer `Gate`.
@@ -244,6 +307,9 @@ impl Record {
         self.r2.complete("R2")?;
         if repeated("R2", &self.r2_repro)? {
             return Err(GateError::NotFixed);
+        }
+        if let Some((line, _)) = self.siblings.iter().find(|(_, fails)| **fails) {
+            return Err(GateError::Special(line.clone()));
         }
         if let Some(name) = new.iter().find(|name| says(&self.r2, name) != Some(Outcome::Passed)) {
             return Err(GateError::NewTestFails((*name).to_owned()));

@@ -7,6 +7,7 @@
 //! * [`patch`]: what a proposal may touch
 //! * [`gate`]: what a proposal has to show
 //! * [`journal`]: the steps of a finding, and what a crash leaves
+//! * [`budget`], [`observation`], [`suite`], [`sibling`]: what a run may use, what tools answer, what runs when
 //!
 //! Time is an argument, in unix seconds. Errors are numbered from 7800 to 7899.
 //!
@@ -41,15 +42,19 @@
 //! }
 //! ```
 
+pub mod budget;
 pub mod defaults;
 pub mod dial;
 pub mod finding;
 pub mod gate;
 mod hex;
 pub mod journal;
+pub mod observation;
 pub mod patch;
 pub mod rank;
 pub mod repro;
 pub mod severity;
+pub mod sibling;
+pub mod suite;
 pub mod surface;
 pub mod tool;

@@ -4,6 +4,7 @@
 use crate::defaults::MAX_PATCH;
 use sha2::{Digest, Sha256};
 use zx1_coded::Coded;
+use zx1_whitelist::steering::is_steering;
 
 /// Why a patch is not taken. Numbers 7840 to 7859.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Coded)]
@@ -74,61 +75,11 @@ pub enum Class {
     Protected,
 }
 
-/// Names that are protected wherever they stand, in lower case. So is every name that begins with a dot.
-const PROTECTED: &[&str] = &[
-    "agent.md",
-    "agents.md",
-    "appveyor.yml",
-    "azure-pipelines.yaml",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "build.rs",
-    "buildspec.yml",
-    "cargo.lock",
-    "claude.local.md",
-    "claude.md",
-    "clippy.toml",
-    "cloudbuild.yaml",
-    "cloudbuild.yml",
-    "codeowners",
-    "compose.override.yaml",
-    "compose.override.yml",
-    "conftest.py",
-    "dependabot.yml",
-    "deny.toml",
-    "devbox.json",
-    "docker-compose.override.yaml",
-    "docker-compose.override.yml",
-    "flake.lock",
-    "flake.nix",
-    "gemini.md",
-    "go.sum",
-    "gnumakefile",
-    "hooks",
-    "jenkinsfile",
-    "justfile",
-    "makefile",
-    "mcp.json",
-    "mise.toml",
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    "poetry.lock",
-    "pytest.ini",
-    "renovate.json",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "rustfmt.toml",
-    "setup.cfg",
-    "tox.ini",
-    "uv.lock",
-    "wercker.yml",
-    "yarn.lock",
-];
-
-/// The class of a path. What decides how tests are built or run is protected, not a test.
+/// The class of a path. What decides how tests are built or run is protected, not a test: the names of
+/// [`zx1_whitelist::steering`], and all that begin with a dot.
 pub fn class(path: &str) -> Class {
     let parts = || path.split('/').map(str::to_lowercase);
-    if parts().any(|part| part.starts_with('.') || PROTECTED.contains(&part.as_str())) {
+    if parts().any(|part| part.starts_with('.') || is_steering(&part)) {
         return Class::Protected;
     }
     let mut folders: Vec<String> = parts().collect();

@@ -39,6 +39,7 @@ mod grammar;
 mod refusal;
 mod rules;
 pub mod secret_paths;
+pub mod steering;
 mod words;
 
 pub use refusal::Refusal;

@@ -20,8 +20,8 @@ mod qa;
 ///
 /// When there is none, and when the target finds a fault.
 pub fn run(name: &str, bytes: &[u8]) {
-    let mut all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL).chain(&relay::ALL);
-    let mut all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL).chain(&qa::ALL);
+    let all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL);
+    let mut all = all.chain(&qa::ALL).chain(&relay::ALL);
     let (_, body) = all.find(|(other, _)| *other == name).expect("a target of this name");
     body(bytes);
 }

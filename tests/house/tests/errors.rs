@@ -28,7 +28,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
         ("programs", programs.collect()),
         ("zx1-chain", [zx1_chain::rpc::ChainError::ROWS, zx1_chain::rpc::Foreign::ROWS].concat()),
         ("zx1-log", zx1_log::LogError::ROWS.to_vec()),
-        ("zx1-operator", zx1_operator::Refusal::ROWS.to_vec()),
+        ("zx1-operator", [zx1_operator::Refusal::ROWS, zx1_operator::qa::QaError::ROWS].concat()),
         (
             "zx1-protocol",
             [
@@ -64,6 +64,7 @@ fn lists() -> Vec<(&'static str, Vec<Row>)> {
                 zx1_qa::repro::ReproError::ROWS,
                 zx1_qa::finding::FindingError::ROWS,
                 zx1_qa::dial::DialError::ROWS,
+                zx1_qa::budget::BudgetError::ROWS,
                 zx1_qa::patch::PatchError::ROWS,
                 zx1_qa::gate::GateError::ROWS,
                 zx1_qa::journal::JournalError::ROWS,

@@ -13,6 +13,7 @@ use solana_rpc_client_api::response::UiAccount;
 use solana_sdk_ids::{system_program, sysvar};
 use solana_signature::Signature;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::mem::offset_of;
 use std::ops::Deref;
 use zx1_interface::accounts::{
@@ -284,6 +285,14 @@ impl Client {
         let mut found = self.all::<StakeLockAccount>(&[(at, agent.as_bytes())]).await?;
         found.sort_by_key(|stake| stake.era);
         Ok(found)
+    }
+
+    /// Wallets with a stake that is neither slashed nor of an era that has ended.
+    pub async fn staked_wallets(&self) -> Result<BTreeSet<[u8; 32]>> {
+        let stakes = self.all::<StakeLockAccount>(&[]).await?;
+        let counts =
+            |it: &Stored<StakeLockAccount>| it.stake_usdc > 0 && it.slashed_slot == 0 && it.ended_slot == 0;
+        Ok(stakes.into_iter().filter(counts).map(|stake| stake.owner).collect())
     }
 
     /// The total of an agent's pooled vault; None before the vault is opened.

@@ -24,6 +24,7 @@ fn record() -> Record {
         r0: vec![true; 3],
         r1: without.clone(),
         r2_repro: vec![false; 3],
+        siblings: [("qa_decode({\"hex\":\"01\"})".to_owned(), false)].into(),
         r2: with.clone(),
         r3: with,
         lints_clean: true,
@@ -66,6 +67,7 @@ fn each_run_that_shows_something_else_refuses_the_patch() {
         (|it| it.r1 = tests(&[("old", Passed), ("new", Passed)]), GateError::TestProvesNothing(name("new"))),
         (|it| it.r1 = tests(&[("old", Passed), ("new", Ignored)]), GateError::TestProvesNothing(name("new"))),
         (|it| it.r2_repro = vec![true; 3], GateError::NotFixed),
+        (|it| it.siblings.extend([("qa_a".to_owned(), true)]), GateError::Special(name("qa_a"))),
         (|it| it.r2_repro = vec![false, true, false], GateError::Flaky { run: "R2" }),
         (|it| it.r2.is_complete = false, GateError::Aborted { run: "R2" }),
         (|it| it.r2 = tests(&[("old", Passed)]), GateError::NewTestFails(name("new"))),
@@ -93,6 +95,17 @@ fn a_hunk_without_which_nothing_builds_is_needed() {
     let mut record = record();
     record.r4[0].tests = Tests::default();
     assert!(record.judge(&patch()).is_ok());
+}
+
+#[test]
+fn a_record_is_read_back_from_its_one_text_and_from_no_other() {
+    let text = record().canonical();
+    assert_eq!(Record::parse(&text), Some(record()));
+    assert_eq!(Record::parse(&format!(" {text}")), None);
+    for (at, _) in text.char_indices() {
+        assert_eq!(Record::parse(&text[..at]), None);
+    }
+    assert_eq!(Record::parse(&text.replace("failed", "skipped")), None);
 }
 
 #[test]

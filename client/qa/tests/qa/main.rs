@@ -8,6 +8,7 @@ mod finding;
 mod fuzz;
 mod gate;
 mod journal;
+mod loop_rules;
 mod patch;
 mod rank;
 mod repro;
