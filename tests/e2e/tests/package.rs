@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use zx1_e2e::binary;
 
-const PROGRAMS: [&str; 7] =
+const PROGRAMS: [&str; 8] =
     ["fix", "fix-server", "nano-escrow", "zx1", "zx1-indexer", "zx1-node", "zx1-relay", "zx1-sponsor"];
 const UNITS: [&str; 5] = ["fix-server", "zx1-indexer", "zx1-node@", "zx1-relay", "zx1-sponsor"];
 const VERSION: &str = env!("CARGO_PKG_VERSION");
