@@ -175,11 +175,15 @@ mod transport {
     pub const SCORE_SUBNET: i64 = -5;
     /// P6, peers of one /24 or /64 that cost nothing.
     pub const SUBNET_PEERS: usize = 10;
-    /// For bytes under another author or topic than theirs; only who brought them pays, times the square of
-    /// their count. The same as P4.
-    pub const SCORE_MISATTRIBUTED: i64 = -20;
+    /// For faults: bytes under another author or topic than theirs, and on direct streams invalid frames and
+    /// rejected messages. Only who brought them pays, times the square of their count. The same as P4.
+    pub const SCORE_FAULT: i64 = -20;
     /// Thousandths of that count which one [`UPKEEP`] leaves: 0.98 a second over ten seconds, as P4's.
-    pub const MISATTRIBUTED_DECAY: u64 = 817;
+    pub const FAULT_DECAY: u64 = 817;
+    /// A fault, in thousandths.
+    pub const FAULT: u64 = 1_000;
+    /// A direct stream that ends within its frame, in thousandths of a fault: a sender may have lost its network.
+    pub const FAULT_CUT_OFF: u64 = 100;
     /// Time after which a penalty that outlived a restart has halved.
     pub const CARRIED_HALF_LIFE: Duration = Duration::from_secs(600);
 

@@ -21,6 +21,24 @@ pub enum Answer {
     Reset,
 }
 
+/// What a peer did to a frame that could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It announced no envelope: no bytes, or more than one has.
+    Length,
+    /// The stream ended before all of it had come.
+    CutOff,
+}
+
+/// What comes or goes by a direct stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    /// The envelope's bytes.
+    Envelope(Vec<u8>),
+    /// None could be read. It is handed on like one, because libp2p tells nobody of a request that failed.
+    Broken(Fault),
+}
+
 /// Reads and writes the two frames of a direct stream.
 #[derive(Debug, Clone, Default)]
 pub struct DirectCodec {
@@ -28,7 +46,7 @@ pub struct DirectCodec {
 }
 
 impl DirectCodec {
-    /// A codec that counts frames it does not take as [`Dropped::Frame`]: libp2p reports them to nobody.
+    /// A codec that counts frames it does not take as [`Dropped::Frame`].
     pub fn new(counters: Arc<Counters>) -> Self {
         Self { counters }
     }
@@ -36,19 +54,18 @@ impl DirectCodec {
 
 impl Codec for DirectCodec {
     type Protocol = StreamProtocol;
-    /// The envelope's bytes.
-    type Request = Vec<u8>;
+    type Request = Frame;
     type Response = Answer;
 
-    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Vec<u8>>
+    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Frame>
     where
         T: AsyncRead + Unpin + Send,
     {
-        let read = read_envelope(io).await;
-        if read.is_err() {
+        let frame = read_frame(io).await;
+        if matches!(frame, Frame::Broken(_)) {
             self.counters.drop_one(Dropped::Frame);
         }
-        read
+        Ok(frame)
     }
 
     async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Answer>
@@ -61,10 +78,11 @@ impl Codec for DirectCodec {
         if &answer == ACK { Ok(Answer::Acknowledge) } else { Err(ErrorKind::InvalidData.into()) }
     }
 
-    async fn write_request<T>(&mut self, _: &StreamProtocol, io: &mut T, envelope: Vec<u8>) -> io::Result<()>
+    async fn write_request<T>(&mut self, _: &StreamProtocol, io: &mut T, frame: Frame) -> io::Result<()>
     where
         T: AsyncWrite + Unpin + Send,
     {
+        let Frame::Envelope(envelope) = frame else { return Err(ErrorKind::InvalidInput.into()) };
         io.write_all(&envelope_prefix(&envelope).map_err(invalid)?).await?;
         io.write_all(&envelope).await
     }
@@ -78,6 +96,15 @@ impl Codec for DirectCodec {
             // The error makes libp2p drop the stream; an answer that is merely omitted would close it.
             Answer::Reset => Err(ErrorKind::ConnectionReset.into()),
         }
+    }
+}
+
+/// Reads the frame of an envelope, of which it takes no more memory than has come.
+pub async fn read_frame<T: AsyncRead + Unpin + Send>(io: &mut T) -> Frame {
+    match read_envelope(io).await {
+        Ok(envelope) => Frame::Envelope(envelope),
+        Err(error) if error.kind() == ErrorKind::InvalidData => Frame::Broken(Fault::Length),
+        Err(_) => Frame::Broken(Fault::CutOff),
     }
 }
 
@@ -125,27 +152,28 @@ mod tests {
 
     async fn written(envelope: &[u8]) -> Vec<u8> {
         let mut io = Cursor::new(Vec::new());
-        DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, envelope.to_vec()).await.unwrap();
+        let frame = Frame::Envelope(envelope.to_vec());
+        DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, frame).await.unwrap();
         io.into_inner()
     }
 
-    async fn read(bytes: &[u8]) -> io::Result<Vec<u8>> {
-        DirectCodec::default().read_request(&DIRECT_PROTOCOL, &mut Cursor::new(bytes)).await
+    async fn read(bytes: &[u8]) -> Frame {
+        DirectCodec::default().read_request(&DIRECT_PROTOCOL, &mut Cursor::new(bytes)).await.unwrap()
     }
 
     #[tokio::test]
     async fn a_length_that_is_too_large_is_refused_before_anything_else_is_read() {
         for length in [65_537_u32, u32::MAX, 0] {
             let mut io = OnlyPrefix(Cursor::new(length.to_le_bytes()));
-            let refused = DirectCodec::default().read_request(&DIRECT_PROTOCOL, &mut io).await.unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::InvalidData);
+            assert_eq!(read_frame(&mut io).await, Frame::Broken(Fault::Length));
         }
     }
 
     #[tokio::test]
     async fn a_promise_of_many_bytes_sets_few_aside() {
         let short = [&65_536_u32.to_le_bytes()[..], b"only this"].concat();
-        assert_eq!(read(&short).await.unwrap_err().kind(), ErrorKind::UnexpectedEof);
+        assert_eq!(read(&short).await, Frame::Broken(Fault::CutOff));
+        assert_eq!(read(b"").await, Frame::Broken(Fault::CutOff));
     }
 
     #[tokio::test]
@@ -172,17 +200,19 @@ mod tests {
     #[tokio::test]
     async fn an_envelope_that_is_too_long_is_not_sent() {
         let mut io = Cursor::new(Vec::new());
-        let refused = DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, vec![0; 65_537]).await;
-        assert!(refused.is_err() && io.into_inner().is_empty());
+        for frame in [Frame::Envelope(vec![0; 65_537]), Frame::Broken(Fault::CutOff)] {
+            let refused = DirectCodec::default().write_request(&DIRECT_PROTOCOL, &mut io, frame).await;
+            assert!(refused.is_err() && io.get_ref().is_empty());
+        }
     }
 
     proptest! {
         #[test]
         fn what_is_written_reads_back(envelope in prop::collection::vec(any::<u8>(), 1..2_000)) {
             let back = libp2p::futures::FutureExt::now_or_never(async {
-                read(&written(&envelope).await).await.unwrap()
+                read(&written(&envelope).await).await
             });
-            prop_assert_eq!(back, Some(envelope));
+            prop_assert_eq!(back, Some(Frame::Envelope(envelope)));
         }
 
         #[test]

@@ -22,6 +22,8 @@ pub enum Dropped {
     Late,
     /// A direct stream that broke before its frame was whole, or whose frame is too long or empty.
     Frame,
+    /// A message on a direct stream of a peer whose score is below the threshold of the graylist.
+    Graylisted,
     /// A direct stream that timed out or broke before its answer.
     Stream,
     /// The sink did not keep an accepted message.
@@ -38,7 +40,7 @@ pub enum Dropped {
 
 impl Dropped {
     /// All of them, in the order of their counters.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::QueueFull,
         Self::WaitFull,
         Self::WaitExpired,
@@ -46,6 +48,7 @@ impl Dropped {
         Self::Topic,
         Self::Late,
         Self::Frame,
+        Self::Graylisted,
         Self::Stream,
         Self::NotKept,
         Self::EventReader,

@@ -73,12 +73,14 @@ async fn a_good_frame_is_answered_with_seven_bytes_and_the_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_else_ends_the_stream_without_a_byte() {
-    let (peer, mut swarm) = (start(MEMORY).await, stranger(false));
+    let peer = start(MEMORY).await;
     let too_long = 65_537_u32.to_le_bytes().to_vec();
     let endless = [&u32::MAX.to_le_bytes()[..], &[0; 5_000]].concat();
     let cut_off = [&100_u32.to_le_bytes()[..], b"only this"].concat();
     for bytes in [frame(b"bad"), frame(b"old"), frame(b""), too_long, endless, cut_off, b"\x01".to_vec()] {
         let shown = format!("{:?}", &bytes[..bytes.len().min(8)]);
+        // Each of a stranger of its own: it costs the score.
+        let mut swarm = stranger(false);
         // A reader of yamux sees a reset as the end.
         match answer_to(&peer, &mut swarm, bytes).await {
             Ok(answer) => assert!(answer.is_empty(), "{shown}: {answer:?}"),
@@ -87,11 +89,31 @@ async fn everything_else_ends_the_stream_without_a_byte() {
     }
     assert_eq!(peer.node.counters().dropped(Dropped::Frame), 5);
     assert_eq!(peer.judged(), ["bad", "old"], "nothing else reached the judge");
-    assert_eq!(
-        answer_to(&peer, &mut swarm, frame(b"good")).await.unwrap(),
-        ACK_FRAME,
-        "the connection lives"
-    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_message_leaves_the_connection_and_the_next_one_is_read() {
+    let (peer, mut swarm) = (start(MEMORY).await, stranger(false));
+    for _ in 0..4 {
+        let refused = answer_to(&peer, &mut swarm, frame(b"old")).await;
+        assert!(refused.map_or(true, |answer| answer.is_empty()));
+    }
+    assert_eq!(answer_to(&peer, &mut swarm, frame(b"good")).await.unwrap(), ACK_FRAME);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_frames_that_are_none_leave_their_peer_unread_and_others_served() {
+    let (peer, mut liar, mut honest) = (start(MEMORY).await, stranger(false), stranger(false));
+    for bytes in [65_537_u32.to_le_bytes().to_vec(), frame(b""), frame(b"bad")] {
+        let refused = answer_to(&peer, &mut liar, bytes).await;
+        assert!(refused.map_or(true, |answer| answer.is_empty()));
+    }
+    peer.until(*liar.local_peer_id(), |it| it.graylisted).await;
+    let unread = answer_to(&peer, &mut liar, frame(b"good")).await;
+    assert!(unread.map_or(true, |answer| answer.is_empty()));
+    assert_eq!(peer.node.counters().dropped(Dropped::Graylisted), 1);
+    assert_eq!(answer_to(&peer, &mut honest, frame(b"fine")).await.unwrap(), ACK_FRAME);
+    assert_eq!(peer.judged(), ["bad", "fine"]);
 }
 
 /// A stranger that opens streams and sends a length, then nothing: it holds its own places and no one else's.

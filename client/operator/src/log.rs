@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use zx1_chain::rpc::Client;
-use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin, SavedBatch};
+use zx1_log::{Admitted, LogError, LogHandle, LogReader, Origin, SavedBatch, StoredEntry};
 use zx1_protocol::behavior_batch::Direction;
-use zx1_protocol::envelope::BROADCAST;
-use zx1_protocol::hash::Hash;
+use zx1_protocol::envelope::{BROADCAST, Envelope, EnvelopeHeader};
+use zx1_protocol::hash::{Hash, Sha3};
 use zx1_protocol::ids::AgentId;
 use zx1_protocol::keys::AgentKey;
+use zx1_protocol::log_entry::LogEntry;
 use zx1_protocol::merkle::Proof;
 use zx1_protocol::units::{Epoch, Slot};
 use zx1_protocol::validate::Candidate;
@@ -168,23 +169,62 @@ fn entries(reader: &LogReader, (from, to): Range, skip: u32) -> Result<Vec<Liste
         if position <= skip {
             continue;
         }
-        let header = stored.entry().map_err(LogError::from)?.header;
-        let sent = stored.direction == Direction::Sent;
-        let other = if sent { header.recipient() } else { header.sender() };
-        let counterparty = if other == BROADCAST { "everybody".to_owned() } else { other.to_string() };
-        found.push(ListedEntry {
-            epoch: stored.epoch.0,
-            index: stored.index,
-            direction: direction_name(stored.direction),
-            kind: type_name(header.msg_type),
-            counterparty,
-            conversation: hex::encode(header.conversation_id),
-            slot: header.block_ref.0,
-            timestamp: header.timestamp,
-            leaf: hex::encode(stored.leaf()),
-        });
+        found.push(listed_entry(&stored, &stored.entry().map_err(LogError::from)?.header));
     }
     Ok(found)
+}
+
+fn listed_entry(stored: &StoredEntry<'_>, header: &EnvelopeHeader<'_>) -> ListedEntry {
+    let sent = stored.direction == Direction::Sent;
+    let other = if sent { header.recipient() } else { header.sender() };
+    let counterparty = if other == BROADCAST { "everybody".to_owned() } else { other.to_string() };
+    ListedEntry {
+        epoch: stored.epoch.0,
+        index: stored.index,
+        direction: direction_name(stored.direction),
+        kind: type_name(header.msg_type),
+        counterparty,
+        conversation: hex::encode(header.conversation_id),
+        slot: header.block_ref.0,
+        timestamp: header.timestamp,
+        leaf: hex::encode(stored.leaf()),
+    }
+}
+
+/// A logged message as it was signed.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Exported {
+    #[serde(flatten)]
+    pub entry: ListedEntry,
+    /// The envelope's bytes.
+    #[serde(skip)]
+    pub envelope: Vec<u8>,
+}
+
+/// The message whose entry has this index among those of these epochs; `None` when there are not as many.
+///
+/// # Errors
+/// The log's; 7228 when the payload is not kept.
+pub fn export(reader: &LogReader, (from, to): Range, index: u32) -> Result<Option<Exported>> {
+    let mut entries = reader.entries(from, to)?;
+    let mut position = 0u32;
+    while let Some(stored) = entries.next_entry()? {
+        if position < index {
+            position = position.saturating_add(1);
+            continue;
+        }
+        let LogEntry { header, signature, payload } = stored.entry().map_err(LogError::from)?;
+        let kept =
+            if header.msg_type.payload_is_logged() { None } else { reader.payload(header.payload_hash)? };
+        let envelope = Envelope { header, payload: kept.as_deref().unwrap_or(payload), signature };
+        if envelope.check_payload::<Sha3>().is_err() {
+            return Err(LogError::PayloadMissing { hash: hex::encode(header.payload_hash) }.into());
+        }
+        let envelope = envelope.to_cbor();
+        return Ok(Some(Exported { entry: listed_entry(&stored, &header), envelope }));
+    }
+    Ok(None)
 }
 
 /// A proof that an entry is under a root, as a file.

@@ -81,6 +81,9 @@ pub struct NodeArgs {
     /// Print the AsyncAPI document of the websocket, and exit
     #[arg(long)]
     pub print_asyncapi: bool,
+    /// Take this machine's clock as one that is wrong by this much, for tests
+    #[arg(long, value_name = "SECONDS", hide = true, allow_negative_numbers = true)]
+    pub test_clock: Option<i64>,
     /// Agent where nothing else names one; zx1 node run passes it
     #[arg(long, value_name = "MINT", hide = true)]
     pub default_agent: Option<String>,
@@ -139,6 +142,7 @@ impl NodeArgs {
             relay: self.relay,
             mode,
             name: self.name.clone(),
+            wrong_clock: self.test_clock,
             registration: self
                 .registration_file
                 .as_ref()

@@ -28,6 +28,13 @@ pub const MIN_STAKE_EVERY_LOCAL: Duration = Duration::from_secs(2);
 /// microseconds: the chain counts seconds.
 pub const CLOCK_SLACK: u64 = 2_000_000;
 
+/// How often it is looked whether keys, stakes or leases have changed.
+pub const CHANGES_EVERY: Duration = Duration::from_secs(5);
+/// The same on a local cluster.
+pub const CHANGES_EVERY_LOCAL: Duration = Duration::from_secs(1);
+/// Transactions of one program that are looked at each time, the latest ones.
+pub const CHANGES_AT_ONCE: usize = 50;
+
 /// BEACON, in microseconds: every ten minutes, a tenth more or less.
 pub const BEACON_EVERY: u64 = 600_000_000;
 /// The soonest BEACON or answer to a DISCOVER after another one, in microseconds.

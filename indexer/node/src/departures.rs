@@ -101,6 +101,7 @@ async fn read(agent: &Agent, cluster: &Cluster, due: Vec<AgentId>) -> Vec<PeerId
             Some(lease) => agent.watch().stands(&other, Some(lease), now),
             None => {
                 tracing::info!(agent = %other, "an agent has lost its stake or its lease: what was heard of it is forgotten");
+                cluster.changed(&other);
                 agent.heard().forget(&other);
                 gone.extend(agent.watch().leaves(&other));
             }

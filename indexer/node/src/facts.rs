@@ -23,6 +23,7 @@ use zx1_protocol::ids::{AgentId, WalletKey};
 use zx1_protocol::keys::{AgentKey, Scopes};
 use zx1_protocol::lease::Lease;
 use zx1_protocol::units::{Epoch, MicroUsdc, Slot};
+use zx1_protocol::validate::TIMESTAMP_TOLERANCE_MICROS;
 
 /// The cluster, as the node sees it.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ struct State {
     min_stake: MicroUsdc,
     answered: Instant,
     is_away: bool,
+    /// By how many seconds this node's clock was ahead of the cluster's at the last answer.
+    clock_ahead: i64,
     /// What this agent lacks, in a sentence.
     missing: Option<String>,
     /// The own key, as the chain has it.
@@ -57,6 +60,7 @@ pub struct Seen {
     pub slot: Slot,
     pub age_seconds: u64,
     pub is_away: bool,
+    pub clock_ahead_seconds: i64,
     pub missing: Option<String>,
 }
 
@@ -83,12 +87,15 @@ impl Cluster {
             min_stake,
             answered: Instant::now(),
             is_away: false,
+            clock_ahead: 0,
             missing: None,
             own_key: None,
             recipients: Lru::new(MAX_RECIPIENTS),
             signers: Lru::new(MAX_RECIPIENTS),
         };
-        Ok(Self { client, is_local, clock, judge, state: Mutex::new(state) })
+        let this = Self { client, is_local, clock, judge, state: Mutex::new(state) };
+        this.compare_clocks(time.unix);
+        Ok(this)
     }
 
     /// What is known now.
@@ -98,6 +105,7 @@ impl Cluster {
             slot: self.judge.chain().map_or(state.slot, |chain| chain.slot),
             age_seconds: state.answered.elapsed().as_secs(),
             is_away: state.is_away,
+            clock_ahead_seconds: state.clock_ahead,
             missing: state.missing.clone(),
         }
     }
@@ -195,6 +203,14 @@ impl Cluster {
         Ok(keys)
     }
 
+    /// Accounts of this agent changed: what is known of it is asked for anew.
+    pub fn changed(&self, agent: &AgentId) {
+        self.judge.changed(agent);
+        let mut state = self.state();
+        state.recipients.remove(agent);
+        state.signers.remove(agent);
+    }
+
     /// Keeps slot and time, until cancelled.
     pub async fn follow(self: Arc<Self>, cancel: CancellationToken) {
         let mut ticks = interval(CHAIN_EVERY);
@@ -214,6 +230,7 @@ impl Cluster {
                     if self.is_local {
                         self.clock.follow(time.unix);
                     }
+                    self.compare_clocks(time.unix);
                     let slot = Slot(time.slot);
                     let min_stake = {
                         let mut state = self.state();
@@ -224,6 +241,21 @@ impl Cluster {
                 }
                 Ok(Err(_)) | Err(_) => self.reckon(),
             }
+        }
+    }
+
+    /// Notices a clock that is so far from the cluster's that nobody hears this node, and it hears nobody.
+    fn compare_clocks(&self, chain_seconds: i64) {
+        let ahead = self.clock.ahead_of(chain_seconds);
+        let was = std::mem::replace(&mut self.state().clock_ahead, ahead);
+        match (is_off(was), is_off(ahead)) {
+            (false, true) => tracing::warn!(
+                "this machine's clock differs from the cluster's by {ahead} s; messages that are more than {} s off are \
+                 ignored, here and by others",
+                TIMESTAMP_TOLERANCE_MICROS / 1_000_000
+            ),
+            (true, false) => tracing::info!("this machine's clock agrees with the cluster's"),
+            _ => {}
         }
     }
 
@@ -307,6 +339,11 @@ impl Cluster {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a clock is off by more than messages may be.
+fn is_off(seconds: i64) -> bool {
+    seconds.unsigned_abs() > TIMESTAMP_TOLERANCE_MICROS / 1_000_000
 }
 
 /// What an agent lacks for others to take its messages, as a sentence.

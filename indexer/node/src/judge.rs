@@ -148,6 +148,11 @@ impl Judge {
         self.inner().intake.failed(id, now);
     }
 
+    /// Accounts of this agent changed on chain: what is known of it does not serve any more.
+    pub fn changed(&self, agent: &AgentId) {
+        self.inner().intake.changed(agent);
+    }
+
     /// What the log remembers of an author's nonces, before its first message is judged.
     pub fn restore(&self, author: &AgentId, channel: Channel, seen: SeenNonces) {
         let now = self.clock.unix_micros();
@@ -284,7 +289,7 @@ pub fn of_any_scope(key: &WalletKey) -> Option<AgentKey> {
     Some(AgentKey { key, scopes: Scopes::ALL, from: Epoch(0), until: OPEN })
 }
 
-/// The verdict for a reason. On a topic, true bytes under another author or topic are the fault of who brought this
+/// The verdict for a reason. On a stream any key of the author may have signed, and which it has is a view. On a topic, true bytes under another author or topic are the fault of who brought this
 /// copy alone: others may bring the same bytes rightly.
 fn verdict_of(reason: &Reason, channel: Channel) -> Verdict {
     let code = reason.code();
@@ -293,6 +298,7 @@ fn verdict_of(reason: &Reason, channel: Channel) -> Verdict {
         Reason::Source | Reason::Rule(validate::Reason::WrongChannel) if is_gossip => {
             Verdict::Misattributed(code)
         }
+        Reason::Rule(validate::Reason::Signature) if !is_gossip => Verdict::Ignore(code),
         reason if reason.is_reject() => Verdict::Reject(code),
         _ => Verdict::Ignore(code),
     }
@@ -411,6 +417,12 @@ mod tests {
         let too_small = Reason::StakeTooSmall { stake: MicroUsdc(9), minimum: MicroUsdc(10) };
         assert_eq!(verdict.await.unwrap(), Verdict::Ignore(too_small.code()));
         assert_eq!(changes.try_recv().unwrap().1, 0);
+        // It locks more: what was known does not serve, and it is asked for before its next message comes.
+        judge.changed(&OTHER);
+        let batch = judge.due().pop().unwrap();
+        judge.answer(batch.id, vec![(OTHER, Some(facts(10)))]);
+        let next = judge.judge(&message(MsgType::Advertise, Channel::Broadcast, 2, &signing())).await;
+        assert_eq!(next, Verdict::Accept);
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`judge`], [`facts`] | verdicts on messages; what the cluster is asked for them |
+//! | [`judge`], [`facts`], [`changes`] | verdicts on messages; what the cluster is asked for them; what changes there |
 //! | [`keep`], [`inbox`] | accepted messages into the agent's log; reading them from there |
 //! | [`words`], [`pen`], [`signers`] | what is to be said, signing it, who signs deals |
 //! | [`outbox`], [`store`] | what waits to be sent, and where that is on disk |
@@ -22,6 +22,7 @@
 
 pub mod agent;
 pub mod beacon;
+pub mod changes;
 pub mod cli;
 pub mod clock;
 pub mod defaults;

@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::beacon;
+use crate::changes;
 use crate::clock::NodeClock;
 use crate::defaults::{CONNECTIONS, LOG_PATIENCE, REQUEST_WITHIN, WRITE_WITHIN};
 use crate::departures;
@@ -73,6 +74,8 @@ pub struct Config {
     pub mode: Mode,
     /// What the agent calls itself in BEACONs.
     pub name: String,
+    /// By how many seconds the clock is wrong, for tests.
+    pub wrong_clock: Option<i64>,
     /// The registration file that the node keeps; without one it lies in the agent's folder.
     pub registration: Option<PathBuf>,
 }
@@ -109,7 +112,7 @@ impl Server {
         let lock = Lock::try_take(&folder.join(LOCK_FILE)).map_err(Error::Runs)?;
         let (listener, api) = api_of(config.api)?;
 
-        let clock = Arc::new(NodeClock::default());
+        let clock = Arc::new(config.wrong_clock.map_or_else(NodeClock::default, NodeClock::wrong_by));
         let timed: Arc<dyn Clock> = Arc::clone(&clock) as Arc<dyn Clock>;
         let (judge, changes) = Judge::new(config.agent, config.mode, Arc::clone(&timed));
         let judge = Arc::new(judge);
@@ -202,6 +205,7 @@ impl Server {
         jobs.tracker().spawn(socket.serve(app.router(false), stopping));
         jobs.spawn(|cancel| Arc::clone(&cluster).follow(cancel));
         jobs.spawn(|cancel| Arc::clone(&cluster).look_up(cancel));
+        jobs.spawn(|cancel| changes::follow(Arc::clone(&cluster), cancel));
         let key = pen.key();
         jobs.spawn(|cancel| Arc::clone(&cluster).watch_own(config.agent, key, cancel));
         jobs.spawn(|cancel| Arc::clone(&sender).run(cancel));

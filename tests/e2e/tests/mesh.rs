@@ -2,8 +2,11 @@
 //! only.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-use std::path::PathBuf;
-use zx1_e2e::{Localnet, NOWHERE, Owner, Zx1, path, text, wait_for_mesh, wait_until};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use zx1_e2e::{Localnet, NOWHERE, Owner, Zx1, is_inside, path, text, wait_for_mesh, wait_until};
 
 #[test]
 fn two_agents_find_each_other_and_deal_and_their_logs_agree() {
@@ -147,7 +150,18 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
         let messages = bob.status()["messages"].clone();
         (messages["ignored"].as_u64()? > 0).then_some(())
     });
-    assert_eq!(bob.json(&["discover"])["adverts"].as_array().unwrap().len(), 0);
+    let adverts = || bob.json(&["discover"])["adverts"].as_array().unwrap().len();
+    assert_eq!(adverts(), 0);
+    // It locks a stake, and is heard long before what is known of it would be read again for its age.
+    let began = Instant::now();
+    carol.json(&["stake", "lock", "30", "--yes"]);
+    carol.json(&["lease", "pay", "--yes"]);
+    wait_until("carol is heard", || {
+        let advert = carol.send(&["advertise", "work", "--unit", "XNO", "--price", "1", "--ttl", "1h"]);
+        carol.wait_for(advert, "sent");
+        (adverts() == 1).then_some(())
+    });
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
 
     // Alice's node cannot bind her: the deal waits for the process that holds the deal key, and its limits.
     let waiting = alice.send(&["negotiate", "propose", &bob.mint, "--value", "7"]);
@@ -164,28 +178,114 @@ fn a_stranger_without_stake_is_not_heard_and_a_deal_key_signs_elsewhere() {
     assert_eq!(bob.inbox().len(), 1);
 }
 
-/// `docs/examples/trade.py`, as its readers would run it: by node.sock in each agent's folder.
 #[test]
-fn what_the_disk_did_not_take_is_refused_and_never_sent() {
+fn a_full_disk_takes_nothing_keeps_what_it_has_and_all_goes_on_when_there_is_room() {
+    let name = "a_full_disk_takes_nothing_keeps_what_it_has_and_all_goes_on_when_there_is_room";
+    if !is_inside(name, &["--mount"], "") {
+        return;
+    }
     let net = Localnet::builder().start();
     let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    let disk = on_a_small_disk(&alice);
     alice.start(&[]);
     bob.bootstrap = Some(alice.address.clone());
     bob.start(&[]);
     wait_for_mesh(&alice);
-    let outbox = alice.zx1.home().join("agents").join(&alice.mint).join("outbox");
-    let away = outbox.with_extension("away");
-    std::fs::rename(&outbox, &away).unwrap();
-    let refused = alice.zx1.run(["negotiate", "propose", &bob.mint, "--value", "1"]).fails_with(7594);
-    assert!(refused.stderr.contains("cannot be written"), "{refused}");
-    std::fs::rename(&away, &outbox).unwrap();
+    let propose = |from: &Owner, to: &Owner, value: &str| {
+        from.send(&["negotiate", "propose", &to.mint, "--value", value])
+    };
+    let kept = propose(&bob, &alice, "1");
+    bob.wait_for(kept, "acknowledged");
+
+    fill(&disk.join("filler"));
+    let refused = alice.zx1.run(["negotiate", "propose", &bob.mint, "--value", "2"]).fails_with(7594);
+    assert!(refused.stderr.contains("No space left"), "{refused}");
+    let lost = propose(&bob, &alice, "3");
+    bob.wait_for(lost, "unanswered");
+    assert_eq!(alice.metric("zx1_node_transport_dropped_total{reason=\"NotKept\"}"), 1);
+    let values = |owner: &Owner| -> Vec<String> {
+        let values = owner.inbox();
+        values.iter().map(|message| text(&message["payload"]["value"]).to_owned()).collect()
+    };
+    assert_eq!(values(&alice), ["1"]);
+
+    std::fs::remove_file(disk.join("filler")).unwrap();
+    let next = propose(&bob, &alice, "4");
+    bob.wait_for(next, "acknowledged");
     // Whatever was sent before this one would be there before it.
-    let next = alice.send(&["negotiate", "propose", &bob.mint, "--value", "2"]);
-    alice.wait_for(next, "acknowledged");
-    let values: Vec<String> =
-        bob.inbox().iter().map(|message| text(&message["payload"]["value"]).to_owned()).collect();
-    assert_eq!(values, ["2"]);
-    assert_eq!(alice.logged().iter().filter(|(_, kind)| kind == "propose").count(), 1);
+    let own = propose(&alice, &bob, "5");
+    alice.wait_for(own, "acknowledged");
+    assert_eq!(values(&bob), ["5"]);
+    alice.node.take().unwrap().kill9();
+    alice.start(&[]);
+    assert_eq!(values(&alice), ["1", "4"]);
+    let proposals = alice.logged().into_iter().filter(|(_, kind)| kind == "propose").count();
+    assert_eq!(proposals, 3, "one that was sent and two that were received");
+}
+
+/// Puts the agent's folder on a disk of two megabytes, in this test's own namespace.
+fn on_a_small_disk(owner: &Owner) -> PathBuf {
+    let folder = owner.zx1.home().join("agents").join(&owner.mint);
+    let script = "set -e; mkdir -p -m 700 \"$1\"; cp -a \"$1\" \"$1.was\"; \
+                  mount -t tmpfs -o size=2m,mode=700 none \"$1\"; cp -a \"$1.was/.\" \"$1\"";
+    let done = Command::new("sh").args(["-c", script, "sh", path(&folder)]).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    folder
+}
+
+/// Writes to a file until nothing fits any more.
+fn fill(path: &Path) {
+    let mut file = std::fs::File::create(path).unwrap();
+    let full = std::iter::repeat_with(|| file.write_all(&[1; 4_096])).find_map(Result::err).unwrap();
+    assert_eq!(full.kind(), ErrorKind::StorageFull);
+}
+
+#[test]
+fn an_agent_whose_clock_is_wrong_is_not_heard_says_so_and_is_heard_again() {
+    let net = Localnet::builder().start();
+    let (mut alice, mut bob) = (Owner::simple(&net, 0, "alice"), Owner::simple(&net, 1, "bob"));
+    alice.start(&[]);
+    bob.bootstrap = Some(alice.address.clone());
+    // Within the same day, which is an epoch.
+    let off = if net.status().unix % 86_400 < 1_200 { "600" } else { "-600" };
+    bob.start(&["--test-clock", off]);
+    wait_for_mesh(&alice);
+    let ahead = bob.status()["clock_ahead_seconds"].as_i64().unwrap();
+    assert!((590..=610).contains(&ahead.abs()), "{ahead}");
+    let says_so = "the cluster's: other nodes ignore its messages";
+    let shown = bob.zx1.run(["node", "status"]).ok();
+    assert!(shown.stdout.contains(says_so), "{shown}");
+    bob.node.as_ref().unwrap().wait_for("this machine's clock differs from the cluster's by");
+
+    let advertise = |owner: &Owner, what: &str| {
+        let advert = owner.send(&["advertise", what, "--unit", "XNO", "--price", "5", "--ttl", "1h"]);
+        owner.wait_for(advert, "sent");
+    };
+    let heard = |owner: &Owner| owner.json(&["discover"])["adverts"].as_array().unwrap().len();
+    let ignored = |owner: &Owner| {
+        wait_until("it was ignored for its time", || {
+            let metric = "zx1_node_messages_refused_total{reason=\"Timestamp\"}";
+            (owner.metric(metric) > 0).then_some(())
+        });
+    };
+    advertise(&bob, "late");
+    ignored(&alice);
+    let unheard = bob.send(&["negotiate", "propose", &alice.mint, "--value", "1"]);
+    bob.wait_for(unheard, "unanswered");
+    // It hears nobody either, and nobody thinks worse of it.
+    advertise(&alice, "early");
+    ignored(&bob);
+    assert_eq!((heard(&alice), heard(&bob), alice.inbox().len()), (0, 0, 0));
+    assert!(alice.peers().iter().all(|peer| peer["score"].as_i64().unwrap() >= 0), "{:?}", alice.peers());
+
+    bob.stop();
+    bob.start(&[]);
+    wait_for_mesh(&bob);
+    assert!(!bob.zx1.run(["node", "status"]).ok().stdout.contains(says_so));
+    advertise(&bob, "right");
+    wait_until("it is heard again", || (heard(&alice) == 1).then_some(()));
+    let proposed = bob.send(&["negotiate", "propose", &alice.mint, "--value", "2"]);
+    bob.wait_for(proposed, "acknowledged");
 }
 
 #[test]
@@ -209,6 +309,7 @@ fn two_nodes_that_know_only_a_third_find_each_other_through_it() {
     assert_eq!(first.inbox().len(), 0, "it goes to nobody else");
 }
 
+/// `docs/examples/trade.py`, as its readers would run it: by node.sock in each agent's folder.
 #[test]
 fn a_program_in_python_trades_by_the_local_api() {
     let net = Localnet::builder().start();
@@ -218,9 +319,9 @@ fn a_program_in_python_trades_by_the_local_api() {
     bob.start(&[]);
     wait_for_mesh(&alice);
     wait_for_mesh(&bob);
-    let program = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/trade.py");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/trade.py");
     let run = |owner: &Owner, role: &str| {
-        let mut command = std::process::Command::new("python3");
+        let mut command = Command::new("python3");
         command.arg(&program).arg(owner.zx1.home().join("agents").join(&owner.mint));
         command.args([role, "translate", "250"]);
         zx1_e2e::Running::start(command)

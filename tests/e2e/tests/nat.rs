@@ -5,23 +5,18 @@
 //! home1 -- router1 --+-- this network: cluster, bootstrap and relay node --+-- router2 -- home2
 //! ```
 //!
-//! The test runs itself again in a network of its own, where the addresses that are public by their numbers belong to
-//! devices of its own: nothing leaves the machine. Routers take nothing from outside that nobody inside asked for.
+//! The tests run themselves again in a network of their own, where the addresses that are public by their numbers belong
+//! to devices of its own: nothing leaves the machine. Routers take nothing from outside that nobody inside asked for.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs)]
 
-use std::os::unix::fs::MetadataExt as _;
-use std::process::{Command, Stdio};
-use zx1_e2e::{Localnet, Owner, text, wait_for_mesh, wait_until};
-
-const NAME: &str = "agents_behind_routers_trade_by_a_relay";
-const INSIDE: &str = "ZX1_TEST_IN_OWN_NETWORK";
+use std::process::Command;
+use zx1_e2e::{Localnet, Owner, is_inside, text, wait_for_mesh, wait_until};
 
 /// Where everybody begins.
 const PUBLIC: &str = "/ip4/11.9.9.9/tcp/4001";
 
 /// Makes the networks. What `ip netns` keeps is in a /run that ends with the test.
 const SETUP: &str = "
-    set -e
     PATH=$PATH:/usr/sbin:/sbin
     mount -t tmpfs none /run
     mkdir /run/netns
@@ -46,8 +41,12 @@ const SETUP: &str = "
         nsenter --net=/run/netns/router$n sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
         nsenter --net=/run/netns/home$n sh -c 'echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet'
     done
-    exec \"$@\"
 ";
+
+/// Each connection gets a port of its own at the router, so that nobody can be told where to knock.
+const RANDOM_PORTS: &str = "masquerade random,fully-random";
+/// A connection keeps its port at the router, as at most homes.
+const KEPT_PORTS: &str = "masquerade";
 
 /// The cluster serves on loopback only: its port is passed on from the homes to here.
 fn pass_cluster_on(port: &str) {
@@ -81,25 +80,27 @@ fn pass_cluster_on(port: &str) {
     }
 }
 
-/// Both routers give each connection a port of its own, so that nobody can be told where to knock.
-fn routers() {
+/// How both routers translate addresses.
+fn routers(translation: &str) {
     for router in ["router1", "router2"] {
         rules(
             Some(router),
-            "table ip router {
-                     chain post {
+            &format!(
+                "table ip router {{
+                     chain post {{
                          type nat hook postrouting priority srcnat
-                         oifname \"wan\" masquerade random,fully-random
-                     }
-                     chain in {
+                         oifname \"wan\" {translation}
+                     }}
+                     chain in {{
                          type filter hook input priority filter
-                         iifname \"wan\" ct state != { established, related } drop
-                     }
-                     chain through {
+                         iifname \"wan\" ct state != {{ established, related }} drop
+                     }}
+                     chain through {{
                          type filter hook forward priority filter
-                         iifname \"wan\" ct state != { established, related } drop
-                     }
-                 }",
+                         iifname \"wan\" ct state != {{ established, related }} drop
+                     }}
+                 }}"
+            ),
         );
     }
 }
@@ -120,28 +121,48 @@ fn rules(network: Option<&str>, text: &str) {
 
 #[test]
 fn agents_behind_routers_trade_by_a_relay() {
-    if std::env::var_os(INSIDE).is_some() {
-        return inside();
+    if !is_inside("agents_behind_routers_trade_by_a_relay", &["--net", "--mount"], SETUP) {
+        return;
     }
-    let myself = std::env::current_exe().unwrap();
-    let mut command = Command::new("unshare");
-    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
-        command.arg("--map-root-user");
+    let net = Localnet::builder().start();
+    let [alice, bob, first] = homes_and_relay(&net, RANDOM_PORTS);
+    // Neither can be reached but through the relay, and there is no way around it.
+    trade(&alice, &bob);
+    for (one, other) in [(&alice, &bob), (&bob, &alice)] {
+        let address = address_of(one, other);
+        assert!(address.contains("/p2p-circuit"), "{address}");
     }
-    command.args(["--net", "--mount", "sh", "-c", SETUP, "sh"]);
-    command.arg(myself).args(["--exact", NAME, "--nocapture"]);
-    let output = command.env(INSIDE, "1").stdin(Stdio::null()).output().unwrap();
-    let said =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let said = bob.node.as_ref().unwrap().said();
+    assert!(said.contains("a relay keeps a place for this node"), "{said}");
+    assert_eq!(first.inbox().len(), 0, "the relay passes on what is not for it");
 }
 
-fn inside() {
+#[test]
+fn agents_behind_routers_that_keep_ports_connect_directly_and_need_the_relay_no_more() {
+    let name = "agents_behind_routers_that_keep_ports_connect_directly_and_need_the_relay_no_more";
+    if !is_inside(name, &["--net", "--mount"], SETUP) {
+        return;
+    }
     let net = Localnet::builder().start();
+    let [alice, bob, mut first] = homes_and_relay(&net, KEPT_PORTS);
+    trade(&alice, &bob);
+    wait_until("they are connected directly", || {
+        let addresses = [address_of(&alice, &bob), address_of(&bob, &alice)];
+        addresses.iter().all(|it| !it.contains("/p2p-circuit")).then_some(())
+    });
+    for owner in [&alice, &bob] {
+        owner.node.as_ref().unwrap().wait_for("connected directly, no longer by a relay");
+    }
+    first.node.take().unwrap().kill9();
+    trade(&bob, &alice);
+}
+
+/// Two agents at home, behind routers that translate so, and a node that they begin with and that relays for them.
+fn homes_and_relay(net: &Localnet, translation: &str) -> [Owner; 3] {
     pass_cluster_on(net.rpc_url().rsplit(':').next().unwrap());
-    routers();
+    routers(translation);
     let [mut alice, mut bob, mut first] =
-        [(0, "alice"), (1, "bob"), (2, "first")].map(|(index, name)| Owner::simple(&net, index, name));
+        [(0, "alice"), (1, "bob"), (2, "first")].map(|(index, name)| Owner::simple(net, index, name));
     // The harness takes the part before the peer id as the address to listen on.
     first.address = format!("{PUBLIC}/p2p/");
     first.start(&["--relay", "--external", PUBLIC]);
@@ -155,16 +176,7 @@ fn inside() {
             .behind(["nsenter", &format!("--net=/run/netns/{home}")]);
         start_at_home(owner, &relay);
     }
-
-    // Neither can be reached but through the relay, and there is no way around it.
-    trade(&alice, &bob);
-    for (one, other) in [(&alice, &bob), (&bob, &alice)] {
-        let address = address_of(one, other);
-        assert!(address.contains("/p2p-circuit"), "{address}");
-    }
-    let said = bob.node.as_ref().unwrap().said();
-    assert!(said.contains("a relay keeps a place for this node"), "{said}");
-    assert_eq!(first.inbox().len(), 0, "the relay passes on what is not for it");
+    [alice, bob, first]
 }
 
 /// Starts a node that listens at home, and at a place that the relay keeps for it.

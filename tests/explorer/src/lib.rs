@@ -9,10 +9,13 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod browser;
+mod mesh;
 mod page;
+mod processes;
 mod world;
 
 pub use browser::{Browser, CHROMIUM, Session, find};
+pub use mesh::Mesh;
 pub use page::{Page, Seen};
 pub use world::{Deals, Fix, HOSTILE, Party, World};
 

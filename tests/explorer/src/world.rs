@@ -4,9 +4,9 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Instant,
 };
 
+use crate::processes::{get, post, put, ready, start_indexer, text, until_answers};
 use serde_json::{Value, json};
 use zx1_chain::rpc::registry::first_token_account;
 use zx1_chain::rpc::{Client, ClientOptions, Cluster, Draft, Intent, Key, Outbox, Sender, SenderOptions};
@@ -205,7 +205,7 @@ impl World {
         let folder = tempfile::Builder::new().prefix("zx1-explorer-").tempdir().unwrap();
         let net = Localnet::builder().wallets(7).start();
         let (process, market) = start_market(folder.path());
-        let (indexer, url) = start_indexer(&net, &market, folder.path(), "0");
+        let (indexer, url) = start_indexer(&net, Some(&market), folder.path(), "0", &[]);
         let principal = Fix::new(market["url"].as_str().unwrap());
         let alice = Party::register(&net, 0, "alice", Some("95"));
         let (deals, others) = std::thread::scope(|scope| {
@@ -343,13 +343,7 @@ impl World {
     /// Waits until the indexer's answer is as it must be.
     #[track_caller]
     pub fn until_indexed(&self, path: &str, is_so: impl Fn(&Value) -> bool) {
-        let mut last = Value::Null;
-        let started = Instant::now();
-        while !is_so(&last) {
-            assert!(started.elapsed() < crate::PATIENCE, "{path} is not as it must be: {last}");
-            std::thread::sleep(crate::LOOK);
-            last = get(&format!("{}{path}", self.url));
-        }
+        until_answers(&self.url, path, is_so);
     }
 
     /// What an account of the market's Nano ledger has, in raw: balance and what it may still receive.
@@ -435,7 +429,7 @@ impl World {
     #[track_caller]
     pub fn restart_indexer(&mut self) {
         let port = self.url.rsplit(':').next().unwrap();
-        let (indexer, url) = start_indexer(&self.net, &self.market, self.folder.path(), port);
+        let (indexer, url) = start_indexer(&self.net, Some(&self.market), self.folder.path(), port, &[]);
         assert_eq!(url, self.url);
         self.indexer = indexer;
     }
@@ -534,71 +528,4 @@ fn start_market(folder: &Path) -> (Running, Value) {
         .env_remove("FIX_NANO_SEED")
         .env("FIX_LOG", "error");
     ready(command, "\"url\"")
-}
-
-/// `zx1-indexer` on a cluster and a market, and its address.
-#[track_caller]
-fn start_indexer(net: &Localnet, market: &Value, folder: &Path, port: &str) -> (Running, String) {
-    let config = folder.join("indexer.toml");
-    std::fs::write(
-        &config,
-        "market_secs = 1\n[chain]\npoll_ms = 200\nregistry_secs = 1\nowner_check_secs = 1\n[nano]\npoll_secs = 1\n",
-    )
-    .unwrap();
-    let mut command = Command::new(binary("zx1-indexer"));
-    command
-        .args(["--rpc", net.rpc_url(), "--ws", net.ws_url(), "--port", port, "--config"])
-        .arg(config)
-        .args(["--nano", market["nano_rpc"].as_str().unwrap()])
-        .args(["--market", market["url"].as_str().unwrap(), "--data"])
-        .arg(folder.join("indexer"))
-        .env("ZX1_INDEXER_LOG", "warn");
-    let (process, line) = ready(command, "\"ready\":true");
-    (process, text(&line["url"]))
-}
-
-#[track_caller]
-fn ready(command: Command, sign: &str) -> (Running, Value) {
-    let process = Running::start(command);
-    let said = process.wait_for(sign);
-    let line = said.lines().find(|line| line.contains(sign)).unwrap();
-    let line = serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {said}"));
-    (process, line)
-}
-
-/// A text of JSON.
-#[track_caller]
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
-}
-
-fn http(work: reqwest::RequestBuilder) -> Value {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let answer = work.send().await.unwrap();
-        let (status, url) = (answer.status(), answer.url().clone());
-        let text = answer.text().await.unwrap();
-        assert!(status.is_success(), "{url}: {status} {text}");
-        serde_json::from_str(&text).unwrap_or_else(|why| panic!("{url}: {why}: {text}"))
-    })
-}
-
-fn client() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().timeout(crate::PATIENCE).build().unwrap()
-}
-
-/// GET, as JSON.
-#[track_caller]
-pub(crate) fn get(url: &str) -> Value {
-    http(client().get(url))
-}
-
-#[track_caller]
-fn post(url: &str, body: &Value) -> Value {
-    http(client().post(url).body(body.to_string()))
-}
-
-#[track_caller]
-fn put(url: &str, body: &Value) -> Value {
-    http(client().put(url).body(body.to_string()))
 }

@@ -5,6 +5,8 @@
 mod log;
 #[path = "../../../client/market/tests/market/bodies.rs"]
 mod market;
+#[path = "../../../client/mesh/tests/mesh/bodies.rs"]
+mod mesh;
 #[path = "../../../nano-escrow/tests/node/bodies.rs"]
 mod nano;
 #[path = "../../../client/protocol/tests/protocol/bodies.rs"]
@@ -20,8 +22,8 @@ mod qa;
 ///
 /// When there is none, and when the target finds a fault.
 pub fn run(name: &str, bytes: &[u8]) {
-    let all = protocol::ALL.iter().chain(&market::ALL).chain(&nano::ALL).chain(&log::ALL);
-    let mut all = all.chain(&qa::ALL).chain(&relay::ALL);
+    let rules = protocol::ALL.iter().chain(&market::ALL).chain(&log::ALL).chain(&relay::ALL).chain(&qa::ALL);
+    let mut all = rules.chain(&nano::ALL).chain(&mesh::ALL);
     let (_, body) = all.find(|(other, _)| *other == name).expect("a target of this name");
     body(bytes);
 }

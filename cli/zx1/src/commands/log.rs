@@ -11,8 +11,9 @@ use crate::output::{Page, Report, Table};
 use crate::words::{self, count};
 use clap::Subcommand;
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use zx1_operator::defaults::CLOCK_SKEW_SECONDS;
-use zx1_operator::log::{self, Added, Listed};
+use zx1_operator::log::{self, Added, Exported, Listed};
 use zx1_protocol::units::Epoch;
 use zx1_protocol::validate::Reason;
 
@@ -23,6 +24,7 @@ Examples:
   zx1 log list --epoch 20777 --output json
   zx1 log root --epoch 20777
   zx1 log prove --epoch 20777 --index 3 --output json > proof.json && zx1 merkle verify proof.json
+  zx1 log export --epoch 20777 --index 3 --out deal.cbor && zx1 challenge find deal.cbor
 
 append checks a message by the rules of a receiver and keeps it if it is valid and
 concerns the agent: it is addressed to it, rates it, or belongs to one of its
@@ -68,6 +70,17 @@ pub(crate) enum Action {
         #[arg(long, value_name = "N")]
         index: u32,
     },
+    /// Write a message to a file as it was signed, with its payload
+    Export {
+        #[command(flatten)]
+        range: Range,
+        /// Index of the entry, starting at 0
+        #[arg(long, value_name = "N")]
+        index: u32,
+        /// Output file for the message
+        #[arg(long, value_name = "PATH")]
+        out: PathBuf,
+    },
     /// Truncate a damaged log file after its last valid entry; the damaged file is kept
     Repair {
         /// Epoch of the damaged file
@@ -83,6 +96,7 @@ pub(crate) fn run(action: Action, context: &Context) -> Result<()> {
         Action::List { range, limit } => list(context, &agent, &range, limit),
         Action::Root(range) => root(context, &agent, &range),
         Action::Prove { range, index } => prove(context, &agent, &range, index),
+        Action::Export { range, index, out } => export(context, &agent, &range, index, &out),
         Action::Repair { epoch } => repair(context, &agent, Epoch(epoch)),
     }
 }
@@ -295,4 +309,34 @@ fn prove(context: &Context, agent: &Agent, range: &Range, index: u32) -> Result<
         return Err(Error::NoSuchEntry { index: index.into(), entries }.into());
     };
     context.show(&proof, draw_proof)
+}
+
+#[derive(Serialize)]
+struct ExportedTo {
+    #[serde(flatten)]
+    message: Exported,
+    file: String,
+}
+
+impl Report for ExportedTo {
+    fn draw(&self, page: &mut Page) {
+        let entry = &self.message.entry;
+        let arrow = if entry.direction == "sent" { "to" } else { "from" };
+        page.field("message", format!("{} {arrow} {}", entry.kind, entry.counterparty))
+            .field("conversation", &entry.conversation)
+            .field("file", &self.file)
+            .next(format!("zx1 inspect envelope {}", self.file));
+    }
+}
+
+fn export(context: &Context, agent: &Agent, range: &Range, index: u32, out: &Path) -> Result<()> {
+    files::check_wanted(Some(out))?;
+    let epochs = epochs(context, range)?;
+    let reader = agent_files::reader(context, agent)?;
+    let Some(message) = log::export(&reader, epochs, index)? else {
+        let entries = count(reader.len(epochs.0, epochs.1)?, "entry", "entries");
+        return Err(Error::NoSuchEntry { index: index.into(), entries }.into());
+    };
+    files::create_private(out, &message.envelope)?;
+    context.print(&ExportedTo { message, file: files::shown(out) })
 }

@@ -175,6 +175,7 @@ pub(crate) fn status() -> Value {
         "started_micros": 1_700_000_000_000_000_u64,
         "gates": "enforced",
         "cluster": { "genesis": "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY", "slot": 4_242, "age_seconds": 2, "is_away": false },
+        "clock_ahead_seconds": 0,
         "standing": { "is_good": true },
         "peers": 7,
         "messages": { "accepted": 120, "ignored": 3, "rejected": 0, "waiting": 1 },

@@ -285,6 +285,17 @@ fn a_status_says_what_is_wrong_and_the_next_step() {
             "next: check the cluster (zx1 doctor)",
         ),
         (
+            json!({ "clock_ahead_seconds": 600 }),
+            "clock       10 min ahead of the cluster's: other nodes ignore its messages",
+            "next: set this machine's clock",
+        ),
+        (
+            json!({ "clock_ahead_seconds": -31 }),
+            "clock       31 s behind the cluster's",
+            "next: set this machine's clock",
+        ),
+        (json!({ "clock_ahead_seconds": 30 }), "standing    good", ""),
+        (
             json!({ "outbox": { "queued": 0, "sent": 0, "unanswered": 2 } }),
             "2 unanswered",
             "next: zx1 message list shows 2 unanswered messages",

@@ -45,8 +45,8 @@ pub(crate) struct Item {
 pub(crate) enum Outcome {
     /// Tell gossipsub what to do with it.
     Gossip { id: MessageId, forwarder: PeerId, ruling: Ruling },
-    /// Answer a direct stream.
-    Direct { answer: ResponseChannel<Answer>, with: Answer },
+    /// Answer a direct stream, whose peer pays when it is to `blame`.
+    Direct { answer: ResponseChannel<Answer>, with: Answer, blame: Option<PeerId> },
 }
 
 /// What gossipsub does with a message.
@@ -67,7 +67,11 @@ impl Outcome {
     pub(crate) fn refused(item: Item, ruling: Ruling) -> Self {
         match item.origin {
             Origin::Gossip { id } => Self::Gossip { id, forwarder: item.message.forwarder, ruling },
-            Origin::Direct { answer } => Self::Direct { answer, with: Answer::Reset },
+            Origin::Direct { answer } => {
+                let is_fault = matches!(ruling, Ruling::Reject | Ruling::BlameForwarder);
+                let blame = is_fault.then_some(item.message.forwarder);
+                Self::Direct { answer, with: Answer::Reset, blame }
+            }
         }
     }
 }
@@ -199,7 +203,7 @@ impl<V: Validator, S: Sink> Shared<V, S> {
             }
             if let Some(answer) = answer {
                 let with = if kept.is_ok() { Answer::Acknowledge } else { Answer::Reset };
-                this.send(Outcome::Direct { answer, with }).await;
+                this.send(Outcome::Direct { answer, with, blame: None }).await;
             }
             drop(permit);
         });

@@ -7,7 +7,7 @@ use super::task::{Connected, Task, dial_reason};
 use crate::addresses::{is_believable, is_relayed};
 use crate::behaviour::BehaviourEvent;
 use crate::defaults::*;
-use crate::direct::Answer;
+use crate::direct::{Answer, Fault, Frame};
 use crate::drops::Dropped;
 use crate::score::MESH;
 use crate::validate::{Message, Sink, Validator};
@@ -173,19 +173,13 @@ impl<V: Validator, S: Sink> Task<V, S> {
         }
     }
 
-    fn direct(&mut self, event: request_response::Event<Vec<u8>, Answer>) {
+    fn direct(&mut self, event: request_response::Event<Frame, Answer>) {
         match event {
             request_response::Event::Message { peer, message, .. } => {
                 self.used(peer);
                 match message {
                     request_response::Message::Request { request, channel, .. } => {
-                        let Some(author) = key_of_peer(&peer) else {
-                            self.counters.drop_one(Dropped::AuthorKey);
-                            return self.settle(Outcome::Direct { answer: channel, with: Answer::Reset });
-                        };
-                        let bytes = request.into();
-                        let message = Message { bytes, channel: Channel::Direct, author, forwarder: peer };
-                        self.judge(Item { message, origin: Origin::Direct { answer: channel } });
+                        self.streamed(peer, request, channel);
                     }
                     request_response::Message::Response { request_id, .. } => {
                         if let Some((_, reply)) = self.sending.remove(&request_id) {
@@ -214,6 +208,28 @@ impl<V: Validator, S: Sink> Task<V, S> {
             },
             request_response::Event::ResponseSent { .. } => {}
         }
+    }
+
+    /// A peer wrote to a direct stream.
+    fn streamed(&mut self, peer: PeerId, frame: Frame, answer: request_response::ResponseChannel<Answer>) {
+        let reset = |answer| Outcome::Direct { answer, with: Answer::Reset, blame: None };
+        let envelope = match frame {
+            Frame::Envelope(envelope) => envelope,
+            Frame::Broken(fault) => {
+                self.blame(peer, if fault == Fault::Length { FAULT } else { FAULT_CUT_OFF });
+                return self.settle(reset(answer));
+            }
+        };
+        if self.is_graylisted(&peer) {
+            self.counters.drop_one(Dropped::Graylisted);
+            return self.settle(reset(answer));
+        }
+        let Some(author) = key_of_peer(&peer) else {
+            self.counters.drop_one(Dropped::AuthorKey);
+            return self.settle(reset(answer));
+        };
+        let message = Message { bytes: envelope.into(), channel: Channel::Direct, author, forwarder: peer };
+        self.judge(Item { message, origin: Origin::Direct { answer } });
     }
 
     fn kad(&mut self, event: kad::Event) {

@@ -1,7 +1,7 @@
 //! What the node itself adds to a peer's score, beside gossipsub's own parts: pure.
 
 use crate::addresses::Subnet;
-use crate::defaults::{MISATTRIBUTED_DECAY, SCORE_MISATTRIBUTED, SCORE_SUBNET, SUBNET_PEERS};
+use crate::defaults::{FAULT_DECAY, SCORE_FAULT, SCORE_SUBNET, SUBNET_PEERS};
 use std::collections::HashMap;
 
 /// The node's own view of a peer.
@@ -9,19 +9,20 @@ use std::collections::HashMap;
 pub(super) struct Extra {
     /// P5, from the layers above, in hundredths.
     pub(super) standing: i64,
-    /// Messages under another author or topic than theirs, in thousandths of a message.
-    misattributed: u64,
+    /// What no honest peer brings, in thousandths: messages under another author or topic than theirs, and on direct
+    /// streams invalid frames and rejected messages.
+    faults: u64,
 }
 
 impl Extra {
-    /// The peer brought bytes that are not from the author, or not on the topic, that it says.
-    pub(super) fn blame(&mut self) {
-        self.misattributed = self.misattributed.saturating_add(1_000);
+    /// The peer brought what no honest peer brings; of this weight, in thousandths.
+    pub(super) fn blame(&mut self, weight: u64) {
+        self.faults = self.faults.saturating_add(weight);
     }
 
     /// An upkeep has passed.
     pub(super) fn decay(&mut self) {
-        self.misattributed = self.misattributed.saturating_mul(MISATTRIBUTED_DECAY) / 1_000;
+        self.faults = self.faults.saturating_mul(FAULT_DECAY) / 1_000;
     }
 
     /// Nothing is to be remembered.
@@ -32,12 +33,12 @@ impl Extra {
     /// What is added to the score, in hundredths. `carried` is a penalty from before a restart, `in_subnet` how
     /// many peers are connected from the peer's network.
     pub(super) fn hundredths(&self, carried: i64, in_subnet: usize) -> i64 {
-        let count = i64::try_from(self.misattributed).unwrap_or(i64::MAX);
+        let count = i64::try_from(self.faults).unwrap_or(i64::MAX);
         // Thousandths squared are millionths; hundredths are ten thousand of them.
-        let misattributed = count.saturating_mul(count).saturating_mul(SCORE_MISATTRIBUTED) / 10_000;
+        let faults = count.saturating_mul(count).saturating_mul(SCORE_FAULT) / 10_000;
         let excess = i64::try_from(in_subnet.saturating_sub(SUBNET_PEERS)).unwrap_or(i64::MAX);
         let subnet = excess.saturating_mul(excess).saturating_mul(SCORE_SUBNET).saturating_mul(100);
-        self.standing.saturating_add(misattributed).saturating_add(subnet).saturating_add(carried.min(0))
+        self.standing.saturating_add(faults).saturating_add(subnet).saturating_add(carried.min(0))
     }
 }
 
@@ -64,19 +65,32 @@ pub(super) fn from_hundredths(hundredths: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::defaults::{FAULT, FAULT_CUT_OFF};
 
     #[test]
-    fn misattributed_messages_cost_as_rejected_ones_and_fade() {
+    fn faults_cost_as_rejected_messages_do_and_fade() {
         let mut extra = Extra::default();
         let costs: Vec<_> = (0..3)
             .map(|_| {
-                extra.blame();
+                extra.blame(FAULT);
                 extra.hundredths(0, 0)
             })
             .collect();
         assert_eq!(costs, [-2_000, -8_000, -18_000]);
         (0..60).for_each(|_| extra.decay());
         assert!(extra.is_plain());
+    }
+
+    #[test]
+    fn streams_that_break_off_cost_little_until_they_are_many() {
+        let mut extra = Extra::default();
+        let costs: Vec<_> = (0..20)
+            .map(|_| {
+                extra.blame(FAULT_CUT_OFF);
+                extra.hundredths(0, 0)
+            })
+            .collect();
+        assert_eq!([costs[0], costs[9], costs[19]], [-20, -2_000, -8_000]);
     }
 
     #[test]
@@ -102,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_largest_counts_do_not_overflow() {
-        let extra = Extra { standing: i64::MIN, misattributed: u64::MAX };
+        let extra = Extra { standing: i64::MIN, faults: u64::MAX };
         assert_eq!(extra.hundredths(i64::MIN, usize::MAX), i64::MIN);
     }
 }

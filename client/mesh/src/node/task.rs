@@ -14,6 +14,7 @@ use crate::addresses::{is_relayed, subnet};
 use crate::behaviour::Behaviour;
 use crate::behaviour::gossip::{points, topic_of};
 use crate::defaults::*;
+use crate::direct::Frame;
 use crate::drops::{Counters, Dropped};
 use crate::score::{MESH, THRESHOLDS};
 use crate::settings::Settings;
@@ -175,8 +176,11 @@ impl<V: Validator, S: Sink> Task<V, S> {
         match outcome {
             Outcome::Gossip { id, forwarder, ruling } => self.rule(&id, forwarder, ruling),
             // The stream may be gone meanwhile, and then nobody waits for the answer.
-            Outcome::Direct { answer, with } => {
+            Outcome::Direct { answer, with, blame } => {
                 let _ = self.swarm.behaviour_mut().direct.send_response(answer, with);
+                if let Some(peer) = blame {
+                    self.blame(peer, FAULT);
+                }
             }
         }
     }
@@ -192,9 +196,22 @@ impl<V: Validator, S: Sink> Task<V, S> {
             self.counters.drop_one(Dropped::Late);
         }
         if ruling == Ruling::BlameForwarder {
-            self.extras.entry(forwarder).or_default().blame();
-            self.refresh_score(forwarder);
+            self.blame(forwarder, FAULT);
         }
+    }
+
+    /// A peer brought what no honest peer brings.
+    pub(super) fn blame(&mut self, peer: PeerId, weight: u64) {
+        if self.extras.len() < MAX_STANDINGS || self.connected.contains_key(&peer) {
+            self.extras.entry(peer).or_default().blame(weight);
+            self.refresh_score(peer);
+        }
+    }
+
+    /// Whether nothing of a peer is read.
+    pub(super) fn is_graylisted(&self, peer: &PeerId) -> bool {
+        let score = self.swarm.behaviour().gossip.peer_score(peer);
+        score.is_some_and(|score| score < points(THRESHOLDS.graylist))
     }
 
     fn command(&mut self, command: Command) {
@@ -276,7 +293,8 @@ impl<V: Validator, S: Sink> Task<V, S> {
         let addresses = self.peers.addresses(&peer).to_vec();
         let behaviour = self.swarm.behaviour_mut();
         behaviour.admission.want(peer);
-        let request = behaviour.direct.send_request_with_addresses(&peer, envelope, addresses);
+        let request =
+            behaviour.direct.send_request_with_addresses(&peer, Frame::Envelope(envelope), addresses);
         self.sending.insert(request, (peer, reply));
     }
 

@@ -59,6 +59,9 @@ pub struct Status {
     pub gates: String,
     /// what the node knows of the cluster
     pub cluster: Cluster,
+    /// by how many seconds the node's clock is ahead of the cluster's; messages that are more than 30 s off are ignored
+    #[serde(default)]
+    pub clock_ahead_seconds: i64,
     /// whether other nodes take this agent's messages
     pub standing: Standing,
     /// number of connected peers

@@ -65,6 +65,7 @@ pub(super) async fn status(State(app): State<App>) -> Result<Response> {
         started_micros: parts.started_micros,
         gates: gates(is_dev).to_owned(),
         cluster: cluster_of(&parts.cluster, &parts.genesis, tally.is_away),
+        clock_ahead_seconds: seen.clock_ahead_seconds,
         standing: Standing {
             is_good: is_dev || seen.missing.is_none(),
             missing: seen.missing.filter(|_| !is_dev),

@@ -4,6 +4,7 @@
 pub mod http;
 pub mod seen;
 
+use crate::changes;
 use crate::clock::NodeClock;
 use crate::error::{Error, Result};
 use crate::facts::Cluster;
@@ -133,6 +134,7 @@ impl Observer {
         let stopping = jobs.stopping().clone();
         jobs.tracker().spawn(socket.serve(http::router(parts, false), stopping));
         jobs.spawn(|cancel| Arc::clone(&cluster).follow(cancel));
+        jobs.spawn(|cancel| changes::follow(Arc::clone(&cluster), cancel));
         jobs.spawn(|cancel| cluster.look_up(cancel));
         jobs.spawn(|cancel| tell_scores(node.clone(), changes, cancel));
         jobs.spawn(|cancel| watch(judge, node.clone(), events, cancel));

@@ -5,6 +5,7 @@ mod faults;
 mod keyboard;
 mod live;
 mod looks;
+mod mesh;
 mod missing;
 mod numbers;
 mod story;

@@ -6,6 +6,7 @@ use crate::node;
 use crate::output::Page;
 use crate::words::{self, count, duration};
 use zx1_operator::Refusal;
+use zx1_operator::defaults::CLOCK_SKEW_SECONDS;
 use zx1_operator::node::wire::{Registration, Status};
 
 #[derive(Debug, clap::Args)]
@@ -27,6 +28,7 @@ fn draw(status: &Status, page: &mut Page) {
             if status.gates == "dev" { "off: every key may sign everything" } else { &status.gates },
         )
         .field("cluster", cluster(status))
+        .maybe("clock", clock(status))
         .field("standing", standing(status))
         .field("peers", status.peers);
     let messages = &status.messages;
@@ -59,6 +61,15 @@ fn cluster(status: &Status) -> String {
         true => format!("away: its last answer is {age} old, slot {}", cluster.slot),
         false => format!("slot {}, {age} ago ({})", cluster.slot, words::short(&cluster.genesis)),
     }
+}
+
+/// A clock that is so far off that nobody hears the node.
+fn clock(status: &Status) -> Option<String> {
+    let ahead = status.clock_ahead_seconds;
+    let off = ahead.unsigned_abs();
+    let side = if ahead > 0 { "ahead of" } else { "behind" };
+    let is_off = off > CLOCK_SKEW_SECONDS;
+    is_off.then(|| format!("{} {side} the cluster's: other nodes ignore its messages", duration(off)))
 }
 
 fn standing(status: &Status) -> String {
@@ -98,6 +109,7 @@ fn next(status: &Status) -> Option<String> {
         )
     };
     Some(match status {
+        _ if clock(status).is_some() => "set this machine's clock, by time synchronization".to_owned(),
         _ if !status.standing.is_good && status.gates != "dev" => "zx1 doctor".to_owned(),
         _ if status.cluster.is_away => "check the cluster (zx1 doctor)".to_owned(),
         _ if outbox.unanswered > 0 => waits(),
