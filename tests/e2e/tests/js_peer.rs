@@ -5,11 +5,11 @@ use libp2p::identity::Keypair;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
-use zx1_e2e::{Localnet, Owner, Zx1, path, text, wait_until};
+use zx1_e2e::{Localnet, Owner, Zx1, node_js, node_modules, path, text, wait_until};
 use zx1_protocol::draft::Draft;
 use zx1_protocol::envelope::{BROADCAST, Envelope, MsgType};
 use zx1_protocol::ids::{AgentId, ConversationId};
@@ -27,19 +27,12 @@ struct Js {
 impl Js {
     /// Starts it beside the modules that `scripts/setup` installed.
     fn start(address: &str, key: &Path) -> Self {
-        let tools = std::env::var_os("ZX1_TOOLS").map(PathBuf::from);
-        let tools = tools.unwrap_or_else(|| PathBuf::from(std::env::var("HOME").unwrap()).join(".cache/zx1"));
-        let modules = tools.join("js-peer/node_modules");
-        assert!(modules.is_dir(), "{} is not there: run scripts/setup", modules.display());
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("peer.mjs");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../js-peer/peer.mjs");
         std::fs::copy(source, &program).unwrap();
-        symlink(&modules, folder.path().join("node_modules")).unwrap();
-        // js-libp2p needs a newer node.js than some systems have.
-        let own = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));
-        let node = own.into_iter().find(|it| it.is_file()).unwrap_or_else(|| PathBuf::from("node"));
-        let mut command = Command::new(node);
+        symlink(node_modules(), folder.path().join("node_modules")).unwrap();
+        let mut command = Command::new(node_js());
         command.arg(program).arg(address).arg(key).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
