@@ -31,12 +31,15 @@ mod message;
 mod negotiate;
 mod node;
 mod notary;
+mod probe;
+mod qa;
 mod register;
 mod reputation;
 mod sponsor;
 mod stake;
 mod status;
 mod take_over;
+mod triage;
 mod tx;
 mod up;
 mod whoami;
@@ -205,6 +208,22 @@ commands! {
     /// The log holds texts about the system that nobody can edit or remove.
     #[command(subcommand)]
     Feedback(feedback::Action);
+    /// Look for faults, judge fixes, and run the loop that does both
+    ///
+    /// Probes run tools in sandboxes; a finding is one line that anybody can run again. A patch for a finding becomes a
+    /// branch when a gate has proved it, and only a person merges. What the loop may do by itself is set by a dial.
+    #[command(subcommand)]
+    Qa(qa::Action);
+    /// Look for faults with a suite of calls (zx1 qa probe)
+    ///
+    /// Another name of zx1 qa probe. Runs the suite's calls in sandboxes and keeps what fails every time as a finding in
+    /// the loop's journal.
+    Probe(probe::Args);
+    /// Rank the findings of the feedback log (zx1 qa triage)
+    ///
+    /// Another name of zx1 qa triage. Reads the whole log, makes one of what is one, and ranks it by severity, distinct
+    /// senders with a stake, and surface.
+    Triage(triage::Args);
     /// Pay for other people's feedback
     ///
     /// Serves transactions that append a text and do nothing else, within caps per sender and day.

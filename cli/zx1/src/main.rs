@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    zx1_operator::qa::main_if_asked();
     zx1_cli::run(std::env::args_os())
 }

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use zx1_chain::rpc::{ChainError, Foreign, Refusal};
 use zx1_interface::Error;
 use zx1_log::LogError;
+use zx1_operator::qa::QaError;
 use zx1_relay_client::ClientError;
 
 /// The next step after an error of the cluster's client. Where the fields are more specific than the number,
@@ -84,6 +85,35 @@ pub fn after_relay(error: &ClientError) -> &'static str {
         7795 => "ask the sender to run zx1 chat send now",
         _ => "zx1 chat --help says what the options take",
     }
+}
+
+/// After an error of the QA loop.
+pub fn after_qa(error: &QaError) -> Option<&'static str> {
+    Some(match error.code() {
+        7800..=7804 => "give a line qa_tool(JSON), as zx1 feedback submit --help explains",
+        7810..=7819 => "shorten the finding",
+        7820 => "zx1 qa dial observe",
+        7821 => "zx1 qa dial shows the rung; zx1 qa dial exercise raises it",
+        7822..=7827 => "zx1 qa dial observe, or a line that the maintainer signed",
+        7830 | 7831 => "raise the limits of [budget] in the loop's qa.toml",
+        7835 => "run it in a repository, or name one with --repository",
+        7836 => "git status",
+        7837 => "check the folder's rights and free space",
+        7838 => "correct the file, or remove it for the defaults",
+        7839 => "wait for the other process, or zx1 qa stop",
+        7840..=7859 => "make the patch with git diff: the fix, and a new test beside the old ones",
+        7860..=7871 | 7874 => "correct the patch and run zx1 qa propose again",
+        7872 | 7873 => "zx1 qa review",
+        7880 => "zx1 qa probe --help lists suites that run here",
+        7881 => "ask its sender for a line that reproduces it",
+        7882 => "correct [gate] in the loop's qa.toml: how the tree is built, tested and asked",
+        7883 => "make the patch from the commit that --base names",
+        7884 => "zx1 qa review",
+        7885 => "git branch -D the branch, if nobody needs it",
+        7886 => "raise the limits of [gate] in the loop's qa.toml",
+        9200..=9299 => "fix doctor says what the sandbox needs",
+        _ => return None,
+    })
 }
 
 /// After the error with this number.

@@ -68,6 +68,8 @@ pub enum Command {
     Channels(Arc<Outbox>),
     /// A frame for one connection, behind what was asked before.
     Reply(Arc<Outbox>, String),
+    /// Ends a connection, behind what was asked before.
+    Close(Arc<Outbox>, Close),
     /// The connection is gone.
     Gone(u64, AgentId),
     /// Frames of the desk.
@@ -291,6 +293,7 @@ impl Core {
                 self.reply(&outbox, frame);
             }
             Command::Reply(outbox, frame) => self.reply(&outbox, frame),
+            Command::Close(outbox, how) => outbox.close(how),
             Command::Gone(number, id) => {
                 if self.sessions.get(&id).is_some_and(|session| session.number == number) {
                     self.remove(&id, now);

@@ -199,7 +199,7 @@ impl Session {
             }
             Verdict::Close(how) => {
                 tracing::info!(target: "security", address = %self.address, "closed: too many messages");
-                self.outbox.close(how);
+                self.core(Command::Close(self.outbox.clone(), how)).await;
                 false
             }
         }

@@ -14,6 +14,7 @@ mod node;
 mod numbers;
 mod offline;
 mod prompt;
+mod qa;
 mod settings;
 mod support;
 mod transcripts;
