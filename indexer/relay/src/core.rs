@@ -8,21 +8,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::Utf8Bytes;
-use serde::Serialize;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use zx1_home::clock::{Clock, SystemClock};
 use zx1_relay_rules::access::{Access, Subject};
 use zx1_relay_rules::client::{Admin, Frame, Target};
-use zx1_relay_rules::hub::{Hub, Kept, Out, Room};
+use zx1_relay_rules::hub::{Hub, Kept, Out};
 use zx1_relay_rules::id::Keys;
 use zx1_relay_rules::login::Proven;
 use zx1_relay_rules::proposal::{Key, Party};
 use zx1_relay_rules::verify::{Request, Requests};
 use zx1_relay_rules::{AgentId, Close, PublicKey, RelayError, Settings, server};
 
-use crate::desk::{Act, Change, Proposing, Task};
+use crate::messages::{Act, Change, Command, Enter, Look, Proposing, Task, one, random};
 use crate::metrics::Metrics;
 use crate::outbox::{Outbox, Pushed};
 
@@ -37,59 +36,6 @@ const BEAT: Duration = Duration::from_millis(250);
 const WAKE_COST: Duration = Duration::from_micros(10);
 /// Longest time that frames are collected.
 const MAX_DELAY: Duration = Duration::from_millis(20);
-
-/// A connection that has identified.
-#[derive(Debug)]
-pub struct Enter {
-    /// Unique among the connections of this process.
-    pub number: u64,
-    /// Its unsent frames.
-    pub outbox: Arc<Outbox>,
-    /// Where it comes from, for who it displaces.
-    pub address: String,
-    /// The name that it asked for.
-    pub name: String,
-    /// What it proved; `None` for agents without a key.
-    pub proven: Option<Proven>,
-    /// Its id; nothing when it was refused, which it was told.
-    pub reply: oneshot::Sender<Option<AgentId>>,
-}
-
-/// What the core is asked to do.
-#[derive(Debug)]
-pub enum Command {
-    /// Whether an agent with this key, or without one, may identify.
-    Check(Option<Key>, oneshot::Sender<Result<(), RelayError>>),
-    /// A connection has identified.
-    Enter(Box<Enter>),
-    /// A frame of an identified connection, within its rates and with a signature that holds.
-    Frame(u64, AgentId, Box<Frame>),
-    /// The public channels, for a connection that has not identified.
-    Channels(Arc<Outbox>),
-    /// A frame for one connection, behind what was asked before.
-    Reply(Arc<Outbox>, String),
-    /// Ends a connection, behind what was asked before.
-    Close(Arc<Outbox>, Close),
-    /// The connection is gone.
-    Gone(u64, AgentId),
-    /// Frames of the desk.
-    Send(Vec<Out>),
-    /// A change of bans or the allowlist, which is kept now.
-    Changed(Box<Change>, AgentId),
-    /// Who is here.
-    Look(oneshot::Sender<Look>),
-    /// The buffer of a public channel; nothing for others.
-    Read(String, oneshot::Sender<Option<Vec<Kept>>>),
-}
-
-/// Who is here.
-#[derive(Debug, Clone, Serialize)]
-#[allow(missing_docs, reason = "the names say it")]
-pub struct Look {
-    pub connected: usize,
-    pub with_identity: usize,
-    pub rooms: Vec<Room>,
-}
 
 struct Session {
     number: u64,
@@ -599,16 +545,4 @@ impl Core {
         };
         self.send(vec![one(admin, server::admin_done(action, success, now))]);
     }
-}
-
-/// A frame for one agent.
-pub(crate) fn one(id: &AgentId, frame: String) -> Out {
-    Out { to: vec![id.clone()], frame: frame.into(), extension: false }
-}
-
-/// Random bytes of the system.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], RelayError> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|_| RelayError::Busy)?;
-    Ok(bytes)
 }

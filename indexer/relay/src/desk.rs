@@ -4,19 +4,17 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use zx1_home::clock::{Clock, SystemClock};
-use zx1_relay_rules::access::Subject;
 use zx1_relay_rules::elo::Rating;
 use zx1_relay_rules::hub::Out;
 use zx1_relay_rules::json::{Value, whole};
 use zx1_relay_rules::proposal::{Book, Key, Moved, Party, Proposal, State};
-use zx1_relay_rules::signing::Terms;
 use zx1_relay_rules::{AgentId, RelayError, Settings, server};
 
-use crate::core::{Command, one, random};
+use crate::messages::{Act, Change, Command, Proposing, Task, one, random};
 use crate::store::{Commit, Kept, Pair, Store, StoreError};
 
 /// Tasks that wait. Beyond it clients are refused.
@@ -27,68 +25,6 @@ const TICK: Duration = Duration::from_secs(1);
 const IN_MEMORY_MS: u64 = 24 * 3_600_000;
 /// Ended proposals stay in the store for so long.
 const IN_STORE_MS: u64 = 90 * 24 * 3_600_000;
-
-/// A proposal whose signatures hold.
-#[derive(Debug)]
-#[allow(missing_docs, reason = "the names say it")]
-pub struct Proposing {
-    pub from: Party,
-    pub to: Party,
-    pub terms: Terms,
-    pub sig: String,
-    pub zx1_sig: Option<String>,
-    pub envelope: Option<String>,
-}
-
-/// What a party does with a proposal.
-#[derive(Debug)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Act {
-    Accept { payment_code: Option<String>, elo_stake: Option<f64> },
-    Reject { reason: Option<String> },
-    Complete { proof: Option<String> },
-    Dispute { reason: String },
-}
-
-/// A change of who may be here.
-#[derive(Debug, Clone)]
-pub enum Change {
-    /// A key comes onto the allowlist, with a note.
-    Allow(Key, Option<String>),
-    /// A key comes off it.
-    Revoke(Key),
-    /// Nobody lets this subject in any more; the agent is the one that is here, the text the reason.
-    Ban(Subject, AgentId, String),
-    /// It is let in again.
-    Unban(Subject),
-}
-
-/// What the desk is asked to do.
-#[derive(Debug)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum Task {
-    /// Keep the id of a key.
-    Remember(Key, AgentId),
-    Propose(Box<Proposing>),
-    Act {
-        proposal: String,
-        by: Party,
-        act: Act,
-        sig: String,
-        envelope: Option<String>,
-    },
-    /// An admin's ruling.
-    Rule {
-        proposal: String,
-        winner: Option<AgentId>,
-        admin: AgentId,
-    },
-    Change(Box<Change>, AgentId),
-    /// Buffers of channels, as JSON.
-    Buffers(Vec<(String, String)>),
-    /// How many proposals are in each state, and of how many agents.
-    Census(oneshot::Sender<(Vec<(State, usize)>, usize)>),
-}
 
 /// The desk.
 pub struct Desk {

@@ -22,9 +22,8 @@ use zx1_server::problem::numbered;
 use zx1_server::{answer, browser};
 
 use crate::config::Limits;
-use crate::core::{Command, Look};
-use crate::desk::Task;
 use crate::error::{Error, Result};
+use crate::messages::{Command, Look, Task};
 use crate::session::{self, READ_LIMIT, Shared};
 use crate::store::Store;
 

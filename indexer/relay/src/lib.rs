@@ -6,6 +6,7 @@
 //! | [`session`] | one connection: identification, rates, signatures, its writing half |
 //! | [`core`] | who is here and in which channel; one task, in the order in which frames came |
 //! | [`desk`] | what is kept before it is published: proposals, ratings, bans, the allowlist |
+//! | [`messages`] | what connections, core and desk say to each other |
 //! | [`store`] | SQLite or Postgres |
 //! | [`outbox`] | what a connection has not read yet, bounded |
 //! | [`http`], [`metrics`] | the websocket's door, health, figures |
@@ -20,6 +21,7 @@ pub mod core;
 pub mod desk;
 pub mod error;
 pub mod http;
+pub mod messages;
 pub mod metrics;
 pub mod outbox;
 pub mod server;

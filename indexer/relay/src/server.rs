@@ -26,10 +26,11 @@ use zx1_server::limits::{Buckets, Seats};
 use zx1_server::serve::{STOP, listen};
 
 use crate::config::Config;
-use crate::core::{self, Core, Start, Welcome, random};
+use crate::core::{self, Core, Start, Welcome};
 use crate::desk::{self, Desk};
 use crate::error::{Error, Result};
 use crate::http::App;
+use crate::messages::random;
 use crate::metrics::Metrics;
 use crate::session::Shared;
 #[cfg(feature = "postgres")]

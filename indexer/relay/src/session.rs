@@ -20,7 +20,7 @@ use zx1_relay_rules::rate::{Kind, Rates, Verdict};
 use zx1_relay_rules::{AgentId, Close, PublicKey, RelayError, Settings, server, signing};
 use zx1_scrub::Scrubber;
 
-use crate::core::{Command, Enter, random};
+use crate::messages::{Command, Enter, random};
 use crate::metrics::Metrics;
 use crate::outbox::{Bounds, Outbox};
 

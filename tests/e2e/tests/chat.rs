@@ -68,7 +68,8 @@ fn relay(data: &Path) -> (Running, String) {
     command.args(["--host", "127.0.0.1", "--port", "0", "--min-proposal-age-ms", "0", "--data"]).arg(data);
     let process = Running::start(command);
     let said = process.wait_for("\"ready\":true");
-    let ready: Value = serde_json::from_str(said.lines().find(|line| line.starts_with('{')).unwrap()).unwrap();
+    let ready: Value =
+        serde_json::from_str(said.lines().find(|line| line.starts_with('{')).unwrap()).unwrap();
     (process, ready["url"].as_str().unwrap().to_owned())
 }
 
@@ -96,8 +97,7 @@ fn two_people_talk_agree_complete_and_exchange_files() {
     let text = proposed.to_string();
     assert!(text.contains("translate 3 pages"), "{text}");
     let start = text.find("prop_").unwrap();
-    let id: String =
-        text[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    let id: String = text[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     listening.kill9();
 
     alice.chat(&["accept", &id]);

@@ -117,7 +117,7 @@ fn a_patch_goes_from_the_gate_to_a_merge_that_a_person_types() {
     std::fs::write(folder.join("calc.py"), FIXED).unwrap();
     std::fs::write(folder.join("tests/test_new.py"), NEW).unwrap();
     git(folder, &["add", "-A"]);
-    let patch = home.file("fix.patch", &git(folder, &["diff", "--cached"]));
+    let patch = home.file("fix.patch", git(folder, &["diff", "--cached"]));
     git(folder, &["reset", "-q", "--hard"]);
     let text = home.file(
         "entry.txt",

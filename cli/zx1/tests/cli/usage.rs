@@ -20,7 +20,7 @@ fn every_kind_of_typing_error_is_one_sentence_with_the_help_of_its_command() {
         ("zx1 stake lok", "Unknown command 'lok'. Did you mean lock?", "zx1 stake"),
         ("zx1 task", "Unknown command 'task'. Did you mean ask?", "zx1"),
         ("zx1 asks", "Unknown command 'asks'. Did you mean ask?", "zx1"),
-        ("zx1 quartz", "Unknown command 'quartz'.", "zx1"),
+        ("zx1 volcano", "Unknown command 'volcano'.", "zx1"),
         ("zx1 stake lock 10 --fast", "Unknown option '--fast'.", "zx1 stake lock"),
         ("zx1 stake lock 1 --yess", "Unknown option '--yess'. Did you mean --yes?", "zx1 stake lock"),
         ("zx1 stake lock 10 20", "Unexpected argument '20'.", "zx1 stake lock"),

@@ -128,7 +128,8 @@ impl Git {
             let same = self.tree_of(&commit)? == tree && self.parents(&commit)? == [parent];
             return if same { Ok(commit) } else { Err(taken()) };
         }
-        let date = format!("{} +0000", author.time);
+        // The sign keeps git from reading a small number as a year.
+        let date = format!("@{} +0000", author.time);
         let email = format!("{}@localhost", author.name);
         let env: Vec<(&str, &OsStr)> = [
             ("GIT_AUTHOR_NAME", author.name),

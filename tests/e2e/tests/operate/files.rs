@@ -165,7 +165,10 @@ fn an_images_command_line_port_and_folder_are_those_of_its_program() {
 #[test]
 fn prometheus_asks_each_server_where_it_serves_metrics() {
     let prometheus = read("prometheus.yml");
-    assert_eq!(after(&prometheus, "- targets: "), ["[\"indexer:8910\"]", "[\"market:9100\"]", "[]", "[]", "[]"]);
+    assert_eq!(
+        after(&prometheus, "- targets: "),
+        ["[\"indexer:8910\"]", "[\"market:9100\"]", "[]", "[]", "[]"]
+    );
     assert!(read("Dockerfile").contains("\"--metrics\", \"0.0.0.0:9100\""));
     // The rules know the servers by the same jobs.
     let jobs: Vec<&str> = after(&prometheus, "- job_name: ");
