@@ -66,7 +66,7 @@ impl Access {
         }
     }
 
-    /// Bans.
+    /// Keeps a subject out from its next identification on.
     pub fn ban(&mut self, subject: Subject, reason: String) {
         self.banned.insert(subject, reason);
     }

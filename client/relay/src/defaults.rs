@@ -81,6 +81,8 @@ pub struct Settings {
     pub pair_ms: u64,
     /// The n-th completion of a pair gains 1/n.
     pub diminishing: bool,
+    /// Keys whose ids are remembered; those of later ones end with their connections.
+    pub identities: usize,
     /// Proposals of one agent that have not ended.
     pub open_proposals: usize,
     /// Whether a dispute alone moves ratings, for who filed it. Off: only a ruling does (decision J).
@@ -106,6 +108,7 @@ impl Default for Settings {
             min_proposal_ms: 60_000,
             pair_ms: 3_600_000,
             diminishing: true,
+            identities: 1_000_000,
             open_proposals: 256,
             dispute_moves: false,
         }

@@ -70,7 +70,7 @@ pub struct Kept {
 /// A channel as lists of an operator or an explorer show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Room {
-    /// `#name`
+    /// The name with its `#`.
     pub name: String,
     /// How many members it has.
     pub members: usize,

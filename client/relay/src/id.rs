@@ -151,6 +151,18 @@ impl Keys {
         !self.by_key.contains_key(&key.bytes())
     }
 
+    /// How many keys are known.
+    pub fn count(&self) -> usize {
+        self.by_key.len()
+    }
+
+    /// Frees an id. The key's next spelling decides anew.
+    pub fn forget(&mut self, id: &AgentId) {
+        if let Some(key) = self.by_id.remove(id) {
+            self.by_key.remove(&key);
+        }
+    }
+
     /// Puts back what a store kept.
     pub fn restore(&mut self, key: [u8; 32], id: AgentId) {
         self.by_key.insert(key, id.clone());

@@ -9,12 +9,12 @@ use crate::{RelayError, Result};
 /// What a connection has shown of itself.
 #[derive(Debug, Clone, Default)]
 pub enum Login {
-    /// Nothing yet.
+    /// Neither a name nor a key came yet.
     #[default]
     New,
     /// It brought a key and has to prove it.
     Challenged(Box<Challenge>),
-    /// Identified.
+    /// The relay has welcomed it.
     Done,
 }
 
@@ -35,7 +35,7 @@ pub struct Proven {
     pub name: String,
     /// The key's text exactly as it came, over which the id is made.
     pub pem: String,
-    /// The key.
+    /// The key that signed the challenge.
     pub key: PublicKey,
 }
 

@@ -11,7 +11,7 @@ pub const MAX_OPEN: usize = 16;
 /// A request that waits for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Who asked.
+    /// The agent that hears of the outcome.
     pub asker: AgentId,
     /// Who has to answer.
     pub target: AgentId,

@@ -183,7 +183,7 @@ fn percentile(sorted: &[u64], share: f64) -> f64 {
     sorted.get(at).copied().unwrap_or_default() as f64 / 1e3
 }
 
-/// So many members of one channel, some of whom do not read.
+/// Fills one channel; the first ones of its members, `deaf` in number, never read.
 async fn channel(relay: &Relay, members: usize, deaf: usize) -> (Vec<Socket>, Vec<Socket>) {
     let mut readers = Vec::new();
     let mut stuck = Vec::new();

@@ -9,7 +9,7 @@ use zx1_server::openapi::sorted;
 /// A frame: its type, when it is sent, its required fields and its other ones. A field is `name:kind`.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// The type.
+    /// Value of the field `type`.
     pub name: &'static str,
     summary: &'static str,
     /// Fields that it always has, beside `type` (and of the relay's `ts`).

@@ -94,8 +94,10 @@ impl Default for Config {
 pub struct Limits {
     /// Maximum number of open websockets.
     pub connections: usize,
-    /// Maximum number of open websockets from one address; 0 is no limit on loopback, and 64 elsewhere.
+    /// Maximum number of open websockets from one address; 0 means any number on loopback, and 64 elsewhere.
     pub connections_per_ip: usize,
+    /// Maximum number of keys whose ids are remembered; those of later ones end with their connections.
+    pub identities: usize,
     /// Trusted proxies. The client is the last address in `X-Forwarded-For` that is not one of them.
     pub proxies: Vec<IpAddr>,
     /// Rate limit for requests, opened websockets included, from one address.
@@ -119,6 +121,7 @@ impl Default for Limits {
         Self {
             connections: 10_000,
             connections_per_ip: 0,
+            identities: 1_000_000,
             proxies: Vec::new(),
             address: Rate { burst: 1_000, per_second: 100 },
             heartbeat_interval_ms: 30_000,
@@ -184,6 +187,7 @@ impl Config {
         rules.verify_ms = self.verification_timeout_ms;
         rules.min_proposal_ms = self.min_proposal_age_ms;
         rules.dispute_moves = self.dispute_moves;
+        rules.identities = self.limits.identities;
         Ok(rules)
     }
 

@@ -3,7 +3,7 @@
 //! Nothing here waits for a disk or for a reader. What has to be kept first goes to the [`desk`](crate::desk) and
 //! comes back as frames.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ pub struct Start {
     pub buffers: Vec<(String, Vec<Kept>)>,
     /// Where tasks go.
     pub desk: mpsc::Sender<Task>,
-    /// Figures.
+    /// Counts what is delivered and dropped.
     pub metrics: Metrics,
     /// Random bytes that no other start of this relay has, for ids of messages.
     pub boot: [u8; 4],
@@ -75,7 +75,7 @@ pub struct Welcome {
     pub motd: Option<String>,
 }
 
-/// The core.
+/// Owns channels, keys and sessions, and runs as one task.
 pub struct Core {
     settings: Settings,
     welcome: Welcome,
@@ -84,6 +84,8 @@ pub struct Core {
     access: Access,
     requests: Requests,
     sessions: HashMap<AgentId, Session>,
+    /// Ids that are forgotten with their connections.
+    passing: HashSet<AgentId>,
     desk: mpsc::Sender<Task>,
     metrics: Metrics,
     boot: String,
@@ -109,6 +111,7 @@ impl Core {
             access: start.access,
             requests: Requests::default(),
             sessions: HashMap::new(),
+            passing: HashSet::new(),
             desk: start.desk,
             metrics: start.metrics,
             boot: hex::encode(start.boot),
@@ -314,7 +317,9 @@ impl Core {
             self.sessions.get(&id).inspect(|other| other.outbox.close(Close::Restart));
             self.remove(&id, SystemClock.unix_ms());
         }
-        if is_new && self.desk.try_send(Task::Remember(key.bytes(), id.clone())).is_err() {
+        if is_new && self.keys.count() > self.settings.identities {
+            self.passing.insert(id.clone());
+        } else if is_new && self.desk.try_send(Task::Remember(key.bytes(), id.clone())).is_err() {
             tracing::warn!(%id, "the desk is busy; this identity is kept in memory only");
         }
         Ok(id)
@@ -322,6 +327,9 @@ impl Core {
 
     fn remove(&mut self, id: &AgentId, now: u64) {
         self.sessions.remove(id);
+        if self.passing.remove(id) {
+            self.keys.forget(id);
+        }
         let out = self.hub.gone(id, now);
         self.send(out);
         for (request_id, request) in self.requests.gone(id) {

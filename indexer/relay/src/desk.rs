@@ -1,4 +1,4 @@
-//! What is kept before anybody is told: proposals and ratings, bans and the allowlist.
+//! What is kept before anybody hears of it: proposals and ratings, bans and the allowlist.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const IN_MEMORY_MS: u64 = 24 * 3_600_000;
 /// Ended proposals stay in the store for so long.
 const IN_STORE_MS: u64 = 90 * 24 * 3_600_000;
 
-/// The desk.
+/// Owns the book of proposals and the store, and runs as one task.
 pub struct Desk {
     settings: Settings,
     book: Book,

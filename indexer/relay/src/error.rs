@@ -39,7 +39,7 @@ pub enum Error {
     #[code(7774)]
     #[error("This page is only read; use GET.")]
     Method,
-    /// The request is no websocket's.
+    /// The request lacks what opens a websocket.
     #[code(7775)]
     #[error("The request does not open a websocket ({0}).")]
     NoUpgrade(String),

@@ -32,7 +32,7 @@ use crate::store::Store;
 pub struct App {
     /// What sessions share.
     pub(crate) shared: Arc<Shared>,
-    /// For readiness.
+    /// Asked by `/readyz`.
     pub(crate) store: Arc<dyn Store>,
     pub(crate) desk: mpsc::Sender<Task>,
     pub(crate) limits: Arc<Limits>,
@@ -43,7 +43,7 @@ pub struct App {
 }
 
 impl App {
-    /// All routes.
+    /// Every path opens a websocket; some are read as well.
     pub fn router(self) -> Router {
         Router::new()
             .route("/", any(door))

@@ -27,7 +27,7 @@ pub struct Enter {
     pub name: String,
     /// What it proved; `None` for agents without a key.
     pub proven: Option<Proven>,
-    /// Its id; nothing when it was refused, which it was told.
+    /// Its id, or `None` when it was refused; then it has an ERROR already.
     pub reply: oneshot::Sender<Option<AgentId>>,
 }
 

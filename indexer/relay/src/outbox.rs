@@ -10,9 +10,9 @@ use zx1_relay_rules::Close;
 /// How much may be unsent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// In bytes.
+    /// Sum of the frames' texts, in bytes.
     pub bytes: usize,
-    /// In frames.
+    /// Number of frames, whatever their size.
     pub frames: usize,
 }
 
@@ -53,7 +53,7 @@ pub enum Pushed {
 /// What there is to send.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// In order.
+    /// Frames to send, oldest first.
     pub frames: VecDeque<Utf8Bytes>,
     /// After the frames the connection is closed so.
     pub close: Option<Close>,
@@ -108,7 +108,7 @@ impl Outbox {
         self.wake.notified().await;
     }
 
-    /// Takes everything.
+    /// Empties the outbox; a close stays for the next call.
     pub fn take(&self) -> Taken {
         let mut unsent = self.unsent();
         unsent.bytes = 0;

@@ -50,7 +50,7 @@ pub struct Ready {
     pub ready: bool,
     /// Where clients connect, such as `ws://127.0.0.1:6667`.
     pub url: String,
-    /// All addresses.
+    /// Address and port of each listener.
     pub listening: Vec<String>,
     pub pid: u32,
     pub channels: Vec<String>,
@@ -167,7 +167,7 @@ impl Server {
         &self.ready
     }
 
-    /// Stops: clients are told to come back, what was handed over is kept, then it ends.
+    /// Closes every connection with 1012, keeps what was handed over, and ends.
     pub async fn stop(self) {
         self.leaving.cancel();
         for jobs in self.http {

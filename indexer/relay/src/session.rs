@@ -35,7 +35,7 @@ pub struct Shared {
     pub settings: Settings,
     /// Where commands go.
     pub core: mpsc::Sender<Command>,
-    /// Figures.
+    /// Counts what is refused and too slow.
     pub metrics: Metrics,
     /// How much may be unsent.
     pub bounds: Bounds,
@@ -53,7 +53,7 @@ pub struct Shared {
     pub stopping: CancellationToken,
     /// Connections that are open.
     pub open: TaskTracker,
-    /// Numbers connections.
+    /// The number of the next connection.
     pub numbers: AtomicU64,
 }
 

@@ -56,7 +56,7 @@ pub struct Pair {
     pub count: u32,
 }
 
-/// One transaction.
+/// What one transaction writes; all of it or nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Commit {
     /// Proposals as they are now, and whether they have ended.
@@ -95,9 +95,9 @@ pub struct Kept {
     pub buffers: Vec<(String, String)>,
 }
 
-/// A database.
+/// Where a relay's state survives a restart.
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Reads everything.
+    /// Reads what a relay starts with.
     fn load(&self) -> StoreFuture<'_, Kept>;
     /// Writes a transaction. It is on disk when this returns.
     fn commit(&self, commit: Commit) -> StoreFuture<'_, ()>;

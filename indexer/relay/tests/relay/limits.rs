@@ -253,6 +253,30 @@ async fn a_connection_that_never_finishes_its_request_is_cut() {
 }
 
 #[tokio::test]
+async fn ids_of_keys_beyond_the_limit_end_with_their_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("relay.toml");
+    std::fs::write(&config, "[limits]\nidentities = 1\n").unwrap();
+    let relay = Relay::start(&["--config", config.to_str().unwrap()]);
+    for (number, is_remembered) in [(1, true), (2, false)] {
+        let key = key(number);
+        // Two spellings of one key, the second one after the first has left.
+        let [first, second] = [pem(&key).trim().to_owned(), pem(&key)];
+        let mut ids = Vec::new();
+        for spelling in [first, second] {
+            let mut client = relay.client().await;
+            let challenge = client.challenge("ada", &spelling).await;
+            client.answer(&challenge, &key).await;
+            client.welcomed().await;
+            ids.push(client.id.clone());
+            drop(client);
+            relay.reaches("zx1_relay_agents", 0.0).await;
+        }
+        assert_eq!(ids[0] == ids[1], is_remembered, "{ids:?}");
+    }
+}
+
+#[tokio::test]
 async fn secrets_are_redacted_and_signed_ones_refused_when_the_operator_wants_it() {
     let relay = Relay::start(&["--rate-limit-ms", "0", "--redact"]);
     let mut ada = relay.agent("ada", 1).await;

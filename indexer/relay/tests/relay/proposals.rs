@@ -109,7 +109,7 @@ async fn a_completion_that_both_confirm_moves_both_ratings_once() {
     assert_eq!((&completed["status"], &completed["rating_changes"]), (&json!("completed"), &json!({})));
     assert_eq!((&completed["proof"], &completed["completed_by"]), (&json!("it builds"), &json!(bob.id)));
     assert_eq!(completed["elo_stakes"], json!({ "proposer": 25, "acceptor": 5 }));
-    // A second word of the same party is no confirmation.
+    // A second word of the same party does not confirm the first.
     bob.refused(act(&bob, "COMPLETE", id, json!({})), "INVALID_PROPOSAL").await;
     let confirmed = does(&mut ada, &mut bob, "COMPLETE", id, json!({})).await;
     let eight = json!({ "oldRating": 1200, "newRating": 1208, "change": 8, "transactions": 1 });

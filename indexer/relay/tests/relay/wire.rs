@@ -114,7 +114,7 @@ async fn a_join_is_told_to_the_others_first_then_replayed_then_welcomed() {
         (&told["agent"], &told["name"], &told["verified"]),
         (&json!(bob.id), &json!("bob"), &json!(false))
     );
-    // Again: JOINED and the buffer only, and nobody is told.
+    // Again: JOINED and the buffer only, and the others hear nothing.
     bob.send(json!({ "type": "JOIN", "channel": "#general" })).await;
     bob.expect("JOINED").await;
     for _ in 0..20 {
@@ -451,7 +451,7 @@ async fn only_clients_that_know_them_get_the_relays_own_frames() {
         guest.send(json!({ "type": "JOIN", "channel": "#general" })).await;
         others.push(guest);
     }
-    // The first 256 members are told one by one; then the new client hears of all others in a few frames.
+    // The first 256 members are heard of one by one; then the new client hears of all others in a few frames.
     let (mut one_by_one, mut together) = (0, 0);
     while one_by_one + together < 300 {
         let frame = new.next().await;
