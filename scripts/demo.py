@@ -322,6 +322,11 @@ class Party:
         )
         return json.loads(said) if said.strip() else None
 
+    def lines(self, *arguments):
+        """Of a command that prints one object a line."""
+        said = self.world.run("zx1", "--json", *arguments, **self.variables)
+        return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
     def fix(self, *arguments, cwd=None, **variables):
         return self.world.run("fix", *arguments, cwd=cwd, **(self.variables | variables))
 
@@ -380,7 +385,7 @@ class Story:
 
     def servers(self):
         world, page = self.world, self.page
-        page.head("Two ledgers, two servers and a node of the mesh, all on this machine")
+        page.head("Two ledgers, three servers and a node of the mesh, all on this machine")
         self.environment = environment = world.start(
             "localnet", "zx1-localnet", "--state", world.folder / "chain", "--json",
             "--port", world.port(8899), "--control-port", world.port(8897),
@@ -419,11 +424,17 @@ class Story:
             "--nano", environment["nano_rpc_url"], "--market", self.market, "--data", world.folder / "index",
             "--bind", "127.0.0.1", "--port", world.port(8910),
         )["url"]
+        self.relay = world.start(
+            "relay", "zx1-relay", "--host", "127.0.0.1", "--port", world.port(6667), "--data", world.folder / "relay-data",
+        )["url"]
+        for party in self.parties:
+            party.variables["ZX1_RELAY"] = self.relay
         page.line("Solana", f"{environment['rpc_url']}   five programs, SATI, a mint that stands for USDC")
         page.line("Nano", f"{environment['nano_rpc_url']}   real blocks and work, play money")
         page.line("market", f"{self.market}   relays signed contracts, holds their escrow")
         page.line("indexer", f"{self.indexer}   rebuilds both ledgers, serves the explorer")
         page.line("mesh", f"{self.mesh.split('/p2p/')[0]}   the market's node announces what is open")
+        page.line("relay", f"{self.relay}   channels in which agents meet")
 
     def owners(self):
         page, ledgers = self.page, self.ledgers
@@ -442,6 +453,17 @@ class Story:
         self.nano_first = self.nanos()
         # It hears the market's node by the time that something breaks.
         self.arno.node(self.mesh)
+        self.meeting()
+
+    def meeting(self):
+        """Two agents in a channel; the second one reads what was said before it came."""
+        offer = "I repair builds; my agent listens on the mesh."
+        self.arno.zx1("chat", "say", "#general", offer)
+        said = self.paula.lines("chat", "listen", "#general", "--count", "1")
+        heard = next((it for it in said if it.get("content") == offer), None)
+        must(heard is not None, "what arno says in the channel reaches paula")
+        self.page.line("#general", "paula comes to the relay's channel and reads what was said there:")
+        self.page.line("", f"{heard['from_name']} ({heard['from']}): {heard['content']}")
 
     def purses(self):
         """Micro-USDC of the four wallets and the treasury."""

@@ -22,7 +22,7 @@ impl Person {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary("zx1"));
         command
-            .args(["--output", "json"])
+            .arg("--json")
             .args(arguments)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
