@@ -82,6 +82,7 @@ pub struct NodeArgs {
     #[arg(long)]
     pub print_asyncapi: bool,
     /// Take this machine's clock as one that is wrong by this much, for tests
+    #[cfg(feature = "testing")]
     #[arg(long, value_name = "SECONDS", hide = true, allow_negative_numbers = true)]
     pub test_clock: Option<i64>,
     /// Agent where nothing else names one; zx1 node run passes it
@@ -128,6 +129,9 @@ impl NodeArgs {
         }
         let Mesh { url, may_be_mainnet, listen, mode } = self.mesh()?;
         let keypair = self.keypair.clone().or_else(|| self.default_keypair.clone()).unwrap_or_default();
+        let wrong_clock = None;
+        #[cfg(feature = "testing")]
+        let wrong_clock = self.test_clock.or(wrong_clock);
         Ok(Config {
             agent,
             home: expand_home(&home.to_string_lossy()),
@@ -142,7 +146,7 @@ impl NodeArgs {
             relay: self.relay,
             mode,
             name: self.name.clone(),
-            wrong_clock: self.test_clock,
+            wrong_clock,
             registration: self
                 .registration_file
                 .as_ref()

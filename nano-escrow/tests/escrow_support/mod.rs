@@ -16,7 +16,7 @@ use nano_escrow::work::{Solver, WorkPeers, WorkService};
 use nano_escrow::{Address, Network, PrivateKey, PublicKey, Raw, Seed};
 use serde::Deserialize;
 
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder in memory where there is one: a kill leaves the same there as on a disk, and thousands of runs do not
 /// wait for it.

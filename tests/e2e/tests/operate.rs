@@ -58,7 +58,9 @@ impl Server {
         let said = process.wait_for("\"ready\":true");
         let line = said.lines().find(|line| line.contains("\"ready\":true")).unwrap();
         let ready: Value = serde_json::from_str(line).unwrap();
-        Server { url: ready["url"].as_str().unwrap().to_owned(), process, token: None, _data: data }
+        // A relay's is that of its websocket.
+        let url = ready["url"].as_str().unwrap().replace("ws://", "http://");
+        Server { url, process, token: None, _data: data }
     }
 
     /// What it has logged so far: all that it said but its ready line.

@@ -90,6 +90,7 @@ fn expected(zsh: &str) -> BTreeSet<String> {
         "grafana/indexer.json",
         "grafana/market.json",
         "grafana/node.json",
+        "grafana/relay.json",
     ] {
         all.insert(format!("share/doc/zx1/examples/{example}"));
     }
