@@ -72,7 +72,7 @@ pub fn after_relay(error: &ClientError) -> &'static str {
         7750..=7754 => "rename the files or leave some out, then send again",
         7755 => "send fewer files at a time",
         7756..=7761 => "have the files offered again",
-        7780 => "zx1 config set relay ws://127.0.0.1:6667, or give --relay",
+        7780 => "zx1 config set relay ws://127.0.0.1:6667",
         7781 => "start a relay with zx1-relay, or choose another one with --relay",
         7783 | 7784 | 7787 => "check the network, then run it again",
         7785 => "one key is one session: use another key, or --ephemeral",

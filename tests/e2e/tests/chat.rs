@@ -81,10 +81,10 @@ fn two_people_talk_agree_complete_and_exchange_files() {
     let mut listening = alice.start(&["listen", "#general"]);
     let here = event(&listening, "alice is there", |it| it["event"] == "here");
     let of_alice = here["agent"].as_str().unwrap().to_owned();
-    event(&listening, "alice has joined", |it| it["event"] == "joined");
-
-    let who = bob.chat(&["who", "#general"]);
-    assert!(serde_json::to_string(&who).unwrap().contains(&of_alice), "{who:?}");
+    wait_until("alice is in the channel", || {
+        let who = serde_json::to_string(&bob.chat(&["who", "#general"])).unwrap();
+        who.contains(&of_alice).then_some(())
+    });
     bob.chat(&["say", "#general", "who can translate?"]);
     let heard = event(&listening, "alice hears bob", |it| it["content"] == "who can translate?");
     let of_bob = heard["from"].as_str().unwrap().to_owned();
