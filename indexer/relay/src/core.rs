@@ -280,7 +280,12 @@ impl Core {
             self.reply(&displaced, server::displaced(reason, &address, now));
             displaced.close(Close::Displaced);
             self.metrics.displaced.inc();
+            // The key is still here, so its id stays.
+            let is_passing = self.passing.remove(&id);
             self.remove(&id, now);
+            if is_passing {
+                self.passing.insert(id.clone());
+            }
         }
         let key = proven.map(|proven| proven.key);
         self.hub.enter(id.clone(), name.clone(), key.is_some());

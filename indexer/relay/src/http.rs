@@ -116,6 +116,7 @@ async fn door(
             open.track_future(session::serve(shared, socket, address, extensions)).await;
             drop(seat);
         })),
+        Err(full) if full.0 == app.limits.connections => Err(full.into()),
         Err(_) => {
             tracing::info!(target: "security", %address, "closed: too many connections of one address");
             Ok(upgrade.on_upgrade(async |socket| session::refuse(socket, Close::TooManyFromAddress).await))

@@ -277,6 +277,29 @@ async fn ids_of_keys_beyond_the_limit_end_with_their_connections() {
 }
 
 #[tokio::test]
+async fn an_id_beyond_the_limit_is_its_keys_through_every_takeover() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("relay.toml");
+    std::fs::write(&config, "[limits]\nidentities = 0\n").unwrap();
+    let relay = Relay::start(&["--config", config.to_str().unwrap()]);
+    let (key, mut here) = (key(1), Vec::new());
+    // The first spelling decides while the key is here; each connection takes over from the one before.
+    for spelling in [pem(&key).trim().to_owned(), pem(&key), pem(&key)] {
+        let mut client = relay.client().await;
+        let challenge = client.challenge("ada", &spelling).await;
+        client.answer(&challenge, &key).await;
+        client.welcomed().await;
+        here.push(client);
+    }
+    assert!(
+        here.iter().all(|client| client.id == here[0].id),
+        "{:?}",
+        here.iter().map(|it| &it.id).collect::<Vec<_>>()
+    );
+    relay.reaches("zx1_relay_agents", 1.0).await;
+}
+
+#[tokio::test]
 async fn secrets_are_redacted_and_signed_ones_refused_when_the_operator_wants_it() {
     let relay = Relay::start(&["--rate-limit-ms", "0", "--redact"]);
     let mut ada = relay.agent("ada", 1).await;
